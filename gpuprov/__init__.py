@@ -1,0 +1,1 @@
+"""gpuprov: one spec for GPU servers in a rack and in the cloud, one locked software stack, proven."""

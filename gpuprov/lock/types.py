@@ -1,0 +1,65 @@
+"""The lock as a value: what it was made from, and every exact package for every pool."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gpuprov.model.package import Bound, PackageRow
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Request:
+    """One package that the spec asks for, before it is resolved."""
+
+    name: str
+    constraint: str
+    """Version constraint as text, such as `580.*`; empty for any."""
+    source: str
+    """Source the package must come from; empty for any."""
+    address: str
+    """Path of the spec that asks for it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LockedSource:
+    """A source as it was when the lock was made; it holds no credentials."""
+
+    name: str
+    url: str
+    suite: str
+    """Suite, or the path of a flat repository (ending in `/`)."""
+    components: tuple[str, ...]
+    fingerprints: tuple[str, ...]
+    """Upper-case hex fingerprints of the keys that may sign it."""
+    on_host: bool
+    """Whether gpuprov writes this source on the hosts (False for the OS archive as the host has it)."""
+    key_text: str = ""
+    """Armoured public keys, for sources that gpuprov writes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LockedPool:
+    """What one pool asked for, and the rows that answer it."""
+
+    pool: str
+    os: str
+    arch: str
+    requests: tuple[Request, ...]
+    packages: tuple[PackageRow, ...]
+    """Every pinned package, sorted by name."""
+    bounds: tuple[Bound, ...]
+    """Lower bounds on packages of the OS archive that are not pinned."""
+    driver: str
+    """Upstream version of the driver, `580.95.05`; empty when the pool locks no driver."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lock:
+    """The whole lock."""
+
+    spec_inputs: str
+    """Digest over the part of the spec that the lock depends on."""
+    catalog_inputs: str
+    """Digest over the catalog rows that the lock used."""
+    sources: tuple[LockedSource, ...]
+    pools: Mapping[str, LockedPool]
+    digest: str

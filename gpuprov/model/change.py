@@ -1,0 +1,86 @@
+"""Changes and plans: what `up` would do on a host, in order, why, and what it costs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from gpuprov.model.facet import Cost
+from gpuprov.model.finding import Finding
+
+
+class Action(StrEnum):
+    """What a change does."""
+
+    INSTALL = "install"
+    UPGRADE = "upgrade"
+    DOWNGRADE = "downgrade"
+    REMOVE = "remove"
+    HOLD = "hold"
+    RELEASE = "release"
+    """Take a hold away."""
+    REPAIR = "repair"
+    """Finish what an interrupted dpkg left behind."""
+    WRITE = "write"
+    DELETE = "delete"
+    START = "start"
+    ENABLE = "enable"
+    RESTART = "restart"
+    LOAD = "load"
+    """Load the kernel module, where none is loaded yet."""
+    REBOOT = "reboot"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """One change on one host."""
+
+    address: str
+    action: Action
+    subject: str
+    """Package, path or service."""
+    before: str
+    """Value before, as text for people; empty when there is none."""
+    after: str
+    reason: str
+    cost: Cost
+    diff: str = ""
+    """Unified diff of a file, where its content is known."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostPlan:
+    """All changes of one host, in order; none means that the host is satisfied."""
+
+    host: str
+    pool: str
+    changes: tuple[Change, ...]
+    not_curable: tuple[Finding, ...] = ()
+    """Findings that no change ends; they stay after `up`."""
+    unknown: tuple[Finding, ...] = ()
+    """What could not be observed."""
+    guard: str = ""
+    """Digest over the observations that the changes were computed from, and the boot id."""
+    boot_id: str = ""
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether nothing has to be done and nothing is wrong."""
+        return not self.changes
+
+    @property
+    def reboot(self) -> bool:
+        """Whether the host will be rebooted."""
+        return any(change.action is Action.REBOOT for change in self.changes)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """The plan of a run: one HostPlan per host, and what it was computed from."""
+
+    lock: str
+    """Digest of the lock."""
+    wants: Mapping[str, str]
+    """Digest of each host's want."""
+    hosts: tuple[HostPlan, ...]
+    excluded: Mapping[str, str] = field(default_factory=dict)
+    """Hosts that take no part, each with the reason."""

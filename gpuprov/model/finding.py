@@ -1,0 +1,59 @@
+"""Findings: where an expectation and an observation, or two observations, do not agree."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gpuprov.model.facet import Cost, ParityClass
+from gpuprov.model.fact import Observation
+
+
+class FindingKind(StrEnum):
+    """In what way two sides disagree."""
+
+    DIFFERENT = "different"
+    """Both are known, and not equal by the facet's comparator."""
+    MISSING = "missing"
+    """Expected, but absent on the second side."""
+    UNEXPECTED = "unexpected"
+    """Present on the second side only."""
+    UNKNOWN = "unknown"
+    """One side could not be observed."""
+    REBOOT_PENDING = "reboot pending"
+    """What is on disk is right; what is loaded is not."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Waiver:
+    """A finding that the spec takes upon itself until a date."""
+
+    facet: str
+    """Address or pattern."""
+    reason: str
+    until: str
+    """ISO date, inclusive."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """One disagreement at one address on one host (or pair of hosts)."""
+
+    address: str
+    host: str
+    """The host the finding is about (the second side's, in a comparison of two)."""
+    kind: FindingKind
+    expected: Observation
+    observed: Observation
+    sides: tuple[str, str]
+    """What the two sides are called: ("lock", "node-1"), ("node-1", "node-2")."""
+    parity: ParityClass
+    cost: Cost
+    reason: str
+    """Why the facet matters, and for a reboot or an unknown why it is so."""
+    curable: bool = True
+    """False when no change of gpuprov can end it."""
+    waiver: Waiver | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether the finding has a say in the exit status."""
+        return self.waiver is None and self.parity in {ParityClass.MUST_EQUAL, ParityClass.MUST_BE_COMPATIBLE}

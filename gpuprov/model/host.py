@@ -1,0 +1,52 @@
+"""Hosts: a name, a pool, and how to reach it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Become:
+    """How to become root on a host."""
+
+    enabled: bool = True
+    method: str = "sudo"
+    user: str = "root"
+    password: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Connection:
+    """How to reach one host; both transport and converge honour every field."""
+
+    host: str
+    """The inventory's name of the host; it is the name in every report."""
+    address: str
+    port: int = 22
+    user: str | None = None
+    key_file: str | None = None
+    password: str | None = field(default=None, repr=False)
+    known_hosts: tuple[str, ...] = ()
+    """Files to check the host's key against; empty means the user's and the system's own."""
+    jump: tuple["Connection", ...] = ()
+    """Hosts to go through, in order."""
+    ssh_config: str | None = None
+    """Path of an ssh client configuration; None means the user's own."""
+    use_agent: bool = True
+    connect_timeout: float = 10.0
+    """Seconds."""
+    become: Become = field(default_factory=Become)
+    python: str | None = None
+    """ansible_python_interpreter, for converge only."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Host:
+    """A host of a pool."""
+
+    name: str
+    pool: str
+    target: str
+    """`onprem` or `cloud`."""
+    connection: Connection
+    groups: tuple[str, ...] = ()
+    variables: Mapping[str, object] = field(default_factory=dict)

@@ -1,0 +1,83 @@
+"""A host as it was seen at one moment: its facts, and what a missing fact means."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gpuprov.model.address import split_address
+from gpuprov.model.fact import Absent, Fact, Observation, Unknown
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Snapshot:
+    """All facts of one host.
+
+    `families` says for each family of members (package, file, service, exporter) what a member without a fact is:
+    Absent when its collector looked at all of them, Unknown(reason) when it could not.
+    """
+
+    host: str
+    taken: str
+    """When, as RFC 3339 in UTC, by the controller's clock."""
+    facts: Mapping[str, Fact]
+    families: Mapping[str, Observation] = field(default_factory=dict)
+    seconds: float = 0.0
+    """How long the host's own script took, in seconds; 0.0 for a replay."""
+
+    def observe(self, address: str) -> Observation:
+        """What was seen at an address; a fact that nobody looked for is Unknown, never Absent."""
+        fact = self.facts.get(address)
+        if fact is not None:
+            return fact.observation
+        parts = split_address(address)
+        if parts is not None:
+            family, member, leaf = parts
+            # A member that is there but lacks this leaf was not understood; it is not absent.
+            if any(a.startswith(f'{family}["{member}"].') for a in self._siblings(family, member)):
+                return Unknown(f"no fact for {leaf or 'this'} of {member}")
+            return self.families.get(family, Unknown(f"no collector looked for {family}"))
+        return Unknown("no collector looked for this")
+
+    def _siblings(self, family: str, member: str) -> list[str]:
+        prefix = f'{family}["{member}"].'
+        leaves = {
+            "package": ("version", "held", "state"),
+            "file": ("sha256", "mode"),
+            "service": ("active", "enabled"),
+            "exporter": ("answers",),
+        }
+        return [a for leaf in leaves.get(family, ()) if (a := prefix + leaf) in self.facts and self._present(a)]
+
+    def _present(self, address: str) -> bool:
+        return not isinstance(self.facts[address].observation, Absent)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotObserved:
+    """A host of which no snapshot could be taken, with the reason as it is told to the user."""
+
+    host: str
+    code: str
+    reason: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CollectorOutput:
+    """What one collector's command printed; bytes that are no UTF-8 are replaced."""
+
+    command: str
+    stdout: str
+    stderr: str
+    status: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recording:
+    """What all collectors printed on one host: the document that a user attaches to a bug report."""
+
+    host: str
+    os: str
+    arch: str
+    taken: str
+    collectors: Mapping[str, CollectorOutput]
+    seconds: float = 0.0
