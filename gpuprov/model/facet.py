@@ -1,4 +1,4 @@
-"""Facets: facts that can also be wanted. One table of plain data says how each is compared and what changing it costs."""
+"""Facets: facts that can also be wanted; one table says how each is compared and what changing it costs."""
 
 from dataclasses import dataclass
 from enum import StrEnum
