@@ -1,0 +1,83 @@
+"""Runs the quick checks, two at a time, and shows each one's time and result; the README calls it `make quick`."""
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = ROOT / ".venv" / "bin"
+TIMEOUT = 600
+"""Seconds after which a check counts as hanging."""
+
+# The long ones first, so that the short ones fill the time beside them.
+CHECKS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("types", ("mypy",)),
+    ("tests", ("python", "-m", "pytest", "tests", "-q", "-n", "2", "-m", "not (lab or slow or network or live)")),
+    ("playbooks", ("ansible-lint", "--offline", "--strict", "-q", "playbooks")),
+    ("layers", ("lint-imports",)),
+    ("reference", ("python", "-m", "gpuprov.reference", "--check")),
+    ("yaml", ("yamllint", "--strict", ".")),
+    ("lint", ("ruff", "check", ".")),
+    ("format", ("ruff", "format", "--check", ".")),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What one check gave."""
+
+    name: str
+    status: int
+    output: str
+    seconds: float
+
+
+def run(name: str, argv: tuple[str, ...]) -> Outcome:
+    """Run one check with the environment's own programs first."""
+    began = time.monotonic()
+    environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    try:
+        done = subprocess.run(
+            (str(BIN / argv[0]), *argv[1:]),
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        status, output = done.returncode, done.stdout
+    except subprocess.TimeoutExpired as late:
+        status, output = 124, f"{late.output or ''}\nno end after {TIMEOUT} s"
+    return Outcome(name=name, status=status, output=output, seconds=time.monotonic() - began)
+
+
+def main() -> int:
+    """Run every check and return 1 when one failed."""
+    began = time.monotonic()
+    failed: list[str] = []
+    print(f"{len(CHECKS)} checks: {', '.join(name for name, _ in CHECKS)}", flush=True)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        running = [pool.submit(run, name, argv) for name, argv in CHECKS]
+        for done, future in enumerate(as_completed(running), start=1):
+            outcome = future.result()
+            word = "ok" if outcome.status == 0 else f"FAILED (status {outcome.status})"
+            print(f"[{done}/{len(CHECKS)}] {outcome.name:<10} {outcome.seconds:6.1f} s  {word}", flush=True)
+            if outcome.status:
+                failed.append(outcome.name)
+            # A test run's closing line is wanted when all is well too: it says how many tests there were.
+            if outcome.status or outcome.name == "tests":
+                print(outcome.output.rstrip(), flush=True)
+    spent = time.monotonic() - began
+    print(f"failed: {', '.join(failed)} ({spent:.0f} s)" if failed else f"all checks passed in {spent:.0f} s")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

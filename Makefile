@@ -1,0 +1,35 @@
+# Each target only names its script; the work is in .ci/ and tests/.
+SHELL := /bin/bash
+SEED ?= 1
+.DEFAULT_GOAL := help
+.PHONY: help demo test quick setup lock benchmark-startup clean
+
+help: ## Print this help
+	@echo "usage: make TARGET"
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+demo: ## One spec onto a lab of real systems on this machine, start to finish (SEED=1; needs root)
+	@bash .ci/setup lab
+	@bash .ci/as-root bash tests/demo/run "$(SEED)"
+
+test: ## Every check and every test, those on the lab too (needs root)
+	@bash .ci/setup lab
+	@bash .ci/test
+
+quick: ## Format, lint, types, layers, reference, fast tests: under a minute, no root
+	@bash .ci/setup python
+	@.venv/bin/python .ci/checks.py
+
+setup: ## Only the set-up that the other targets do by themselves
+	@bash .ci/setup lab
+
+lock: ## Resolve .ci/requirements.lock anew from pyproject.toml
+	@bash .ci/setup python
+	@bash .ci/lock
+
+benchmark-startup: ## Measure how long the command line takes to start
+	@bash .ci/setup python
+	@.venv/bin/python tests/benchmarks/startup.py
+
+clean: ## Remove what the targets made in this folder
+	@bash .ci/clean
