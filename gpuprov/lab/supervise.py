@@ -1,0 +1,54 @@
+"""The process that keeps a node running: it boots it again after a reboot and ends when the node's power goes.
+
+Called as `python -m gpuprov.lab.supervise LAB NODE`. It lives outside the node's cgroup, so that a power cut leaves it to notice.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from gpuprov.lab import cgroup
+from gpuprov.lab.names import LabNames
+from gpuprov.lab.node import REBOOT_STATUS, launch_argv
+
+
+def main(lab: str, node: str) -> int:
+    """Boot the node until it is powered off; returns the status of its last boot."""
+    names = LabNames(lab)
+    cgroup.join(names.supervisors_cgroup)
+    while True:
+        status = boot(names, node)
+        _say(f"{node} ended with status {status}")
+        if status != REBOOT_STATUS:
+            return status
+        # What the old boot may have left behind would hold the next one's cgroup.
+        cgroup.kill(names.node_cgroup(node))
+
+
+def boot(names: LabNames, node: str) -> int:
+    """Boot the node once and wait for its end."""
+    folder = names.node_folder(node)
+    clock = Path("/proc/self/ns/time").exists()
+    uptime = int(float(Path("/proc/uptime").read_text(encoding="ascii").split()[0])) if clock else None
+    environment = {"PATH": os.environ["PATH"], "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1", "LC_ALL": "C.UTF-8"}
+    with (folder / "console.log").open("ab") as console:
+        return subprocess.run(
+            launch_argv(names, node, uptime=uptime),
+            stdin=subprocess.DEVNULL,
+            stdout=console,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            preexec_fn=lambda: cgroup.join(names.node_cgroup(node)),  # noqa: PLW1509 (this process has one thread)
+            check=False,
+        ).returncode
+
+
+def _say(text: str) -> None:
+    """Write a line to the supervisor's log."""
+    print(time.strftime("%H:%M:%SZ", time.gmtime()), text, flush=True)  # noqa: T201 (its standard output is the log)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
