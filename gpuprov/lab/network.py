@@ -114,7 +114,7 @@ def router_rules(description: LabDescription) -> str:
     return (
         f"table inet {LabNames(description.id).table} {{\n"
         "  chain through {\n    type filter hook forward priority 0;\n"
-        f"    ip daddr {METADATA} drop\n  }}\n}}\n"
+        f"    ip daddr {METADATA} counter drop\n  }}\n}}\n"
     )
 
 

@@ -197,6 +197,8 @@ def launch_argv(names: LabNames, name: str, *, uptime: int | None) -> list[str]:
         f"--machine={names.machine(name)}",
         f"--hostname={name}",
         f"--network-namespace-path={NETNS_FOLDER / names.node_namespace(name)}",
+        # Kept by itself only with nspawn's own private network; Docker and ip need it in ours.
+        "--capability=CAP_NET_ADMIN",
         "--register=no",
         "--keep-unit",
         "--resolv-conf=off",
