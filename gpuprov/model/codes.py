@@ -23,6 +23,7 @@ CODES: Final[dict[str, Code]] = {
     "GP-DOC-005": Code(S.USAGE, "the document's apiVersion is not known to this release"),
     "GP-DOC-006": Code(S.REFUSED, "the document's digest does not fit its content"),
     "GP-DOC-007": Code(S.FAILED, "the file cannot be written"),
+    "GP-DOC-008": Code(S.USAGE, "a document of gpuprov lacks a field, or holds one of another type"),
     # spec
     "GP-SPEC-001": Code(S.USAGE, "unknown key"),
     "GP-SPEC-002": Code(S.USAGE, "wrong type"),
