@@ -21,7 +21,11 @@ class Connection:
     host: str
     """The inventory's name of the host; it is the name in every report."""
     address: str
+    """Host name, address, or an alias of the ssh client configuration."""
+    kind: str = "ssh"
+    """`ssh`, or `local` for this machine itself (`ansible_connection=local`)."""
     port: int = 22
+    """22 stands for "not given": the ssh client configuration may then name another."""
     user: str | None = None
     key_file: str | None = None
     password: str | None = field(default=None, repr=False)
