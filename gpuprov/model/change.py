@@ -61,6 +61,8 @@ class HostPlan:
     guard: str = ""
     """Digest over the observations that the changes were computed from, and the boot id."""
     boot_id: str = ""
+    reads: Mapping[str, str] = field(default_factory=dict)
+    """Digest of each observation under the guard, by address: they tell what moved."""
 
     @property
     def satisfied(self) -> bool:

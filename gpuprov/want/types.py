@@ -67,6 +67,10 @@ class ServiceWant:
     enabled: bool = True
     packages: tuple[str, ...] = ()
     """Packages whose change restarts the unit."""
+    gpu: bool = False
+    """Whether the unit needs the loaded driver, so that it cannot start before it."""
+    exporter: str = ""
+    """Name of the exporter that the unit serves; empty for none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,6 +112,8 @@ class PoolWant:
     verify: tuple[str, ...]
     digest: str
     """sha256 over everything above."""
+    hand_back: bool = False
+    """The empty want of a host that is handed back: packages stay, holds are released, our files and sources go."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,0 +1,119 @@
+"""Comparators: whether an observed value is what was expected; the facet table names them."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from gpuprov.model.fact import Value
+from gpuprov.model.version import compare, compare_driver, upstream
+
+Comparator = Callable[[Value, Value], bool | None]
+"""(expected, observed) -> equal, different, or None: the two values prove neither."""
+
+
+def compare_equal(expected: Value, observed: Value) -> bool:
+    """Whether both are the same value of the same type: `True` is not `1`."""
+    return type(expected) is type(observed) and expected == observed
+
+
+def compare_version(expected: Value, observed: Value) -> bool | None:
+    """Whether two package versions are one in dpkg's order: `0:1.0-1` is `1.0-1`."""
+    if not isinstance(expected, str) or not isinstance(observed, str):
+        return None
+    try:
+        return compare(expected, observed) == 0
+    except ValueError:
+        return expected == observed or None
+
+
+def compare_upstream(expected: Value, observed: Value) -> bool | None:
+    """Whether two versions have one upstream part: `580.95.05-1ubuntu1` is `580.95.05`.
+
+    NVML can print two of a driver's three parts (`570.124` for 570.124.06 and for 570.124.04; case A01): a shortened
+    version proves neither equality nor difference.
+    """
+    if not isinstance(expected, str) or not isinstance(observed, str):
+        return None
+    try:
+        first, second = upstream(expected), upstream(observed)
+    except ValueError:
+        return expected == observed or None
+    if _shortened(first, second) or _shortened(second, first):
+        return None
+    try:
+        return compare_driver(first, second) == 0
+    except ValueError:
+        return compare(first, second) == 0
+
+
+def _shortened(short: str, long: str) -> bool:
+    return long.startswith(f"{short}.") and short.count(".") == 1 and long.count(".") > 1
+
+
+def compare_contains(expected: Value, observed: Value) -> bool | None:
+    """Whether the observed JSON holds all that is expected; what else it holds does not matter.
+
+    Text is read as JSON; an observed text that is no JSON cannot hold it. A list holds another when it has all of its
+    members.
+    """
+    if isinstance(expected, str) and isinstance(observed, str):
+        try:
+            wanted = json.loads(expected)
+        except ValueError:
+            return None
+        try:
+            return _holds(wanted, json.loads(observed))
+        except ValueError:
+            return False
+    return _holds(expected, observed)
+
+
+def _holds(expected: object, observed: object) -> bool:
+    if isinstance(expected, Mapping):
+        return isinstance(observed, Mapping) and all(
+            key in observed and _holds(value, observed[key]) for key, value in expected.items()
+        )
+    if isinstance(expected, list):
+        # An empty list is a value of its own (`"args": []`): it must not be "held" by just any list.
+        if not expected or not isinstance(observed, list):
+            return type(expected) is type(observed) and expected == observed
+        return all(any(_holds(wanted, seen) for seen in observed) for wanted in expected)
+    return type(expected) is type(observed) and expected == observed
+
+
+def compare_set(expected: Value, observed: Value) -> bool | None:
+    """Whether two lists have the same members, in any order and number."""
+    if not isinstance(expected, list) or not isinstance(observed, list):
+        return None
+    return {_canonical(value) for value in expected} == {_canonical(value) for value in observed}
+
+
+def compare_within(expected: Value, observed: Value) -> bool | None:
+    """Whether a list has members, all of them among the expected ones (a model's several NVML names)."""
+    if not isinstance(expected, list) or not isinstance(observed, list):
+        return None
+    return bool(observed) and {_canonical(v) for v in observed} <= {_canonical(v) for v in expected}
+
+
+def compare_unset(expected: Value, observed: Value) -> bool:
+    """Whether a flag is not set; for a thing that is absent, compare.py answers yes: what is not there is not held."""
+    return compare_equal(expected, observed)
+
+
+def _canonical(value: Value) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+COMPARATORS: Final[Mapping[str, Comparator]] = {
+    "equal": compare_equal,
+    "version": compare_version,
+    "upstream": compare_upstream,
+    "contains": compare_contains,
+    "set": compare_set,
+    "within": compare_within,
+    "unset": compare_unset,
+}
+"""Comparators by the name that the facet table and expectations use."""
+
+SYMMETRIC: Final[Mapping[str, str]] = {"contains": "equal", "within": "set", "unset": "equal"}
+"""What compares two hosts, where the facet's own comparator has a wanted side and an observed side."""

@@ -1,0 +1,140 @@
+"""Compare: expectations with a snapshot, or two snapshots, facet by facet."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from gpuprov.compare.comparators import COMPARATORS, SYMMETRIC
+from gpuprov.compare.facets import facet_of
+from gpuprov.model.address import split_address
+from gpuprov.model.facet import Facet, ParityClass
+from gpuprov.model.fact import Absent, Known, Observation, Unknown
+from gpuprov.model.finding import Finding, FindingKind
+from gpuprov.model.snapshot import Snapshot
+from gpuprov.want.types import Expectation
+
+ComponentOf = Callable[[str], str | None]
+"""The component of the GPU stack that a package belongs to; None for a package outside it."""
+
+Verdict = tuple[FindingKind, str]
+"""How two observations disagree, and why where that needs saying."""
+
+LOCK_SIDE = "lock"
+"""What the wanted side is called in findings."""
+
+_ON_DISK = "stack.driver.on_disk"
+_LOADED = "stack.driver.loaded"
+# What the loaded module decides: these follow it, so with the right module on disk a reboot ends them all.
+_AFTER_REBOOT = frozenset({_LOADED, "stack.driver.nvml", "stack.driver.modules"})
+
+
+def compare_want(expectations: Iterable[Expectation], snapshot: Snapshot) -> tuple[Finding, ...]:
+    """Hold expectations against a snapshot: one finding per expectation that is not met or cannot be checked."""
+    wanted = tuple(expectations)
+    findings = [finding for expectation in wanted if (finding := _find(expectation, snapshot)) is not None]
+    return _mark_reboot(wanted, findings, snapshot)
+
+
+def _find(expectation: Expectation, snapshot: Snapshot) -> Finding | None:
+    facet = facet_of(expectation.address)
+    observed = snapshot.observe(expectation.address)
+    verdict = _disagree(expectation.value, observed, expectation.comparator)
+    if verdict is None:
+        return None
+    kind, why = verdict
+    return Finding(
+        address=expectation.address,
+        host=snapshot.host,
+        kind=kind,
+        expected=expectation.value,
+        observed=observed,
+        sides=(LOCK_SIDE, snapshot.host),
+        parity=facet.parity,
+        cost=expectation.cost,
+        reason=why or facet.reason,
+        curable=expectation.curable,
+    )
+
+
+def _disagree(expected: Observation, observed: Observation, comparator: str) -> Verdict | None:
+    """How two observations disagree; None when they agree."""
+    unknown = next((side for side in (expected, observed) if isinstance(side, Unknown)), None)
+    if unknown is not None:
+        return FindingKind.UNKNOWN, unknown.reason
+    if isinstance(expected, Known) and isinstance(observed, Known):
+        same = COMPARATORS[comparator](expected.value, observed.value)
+        if same is None:
+            return (
+                FindingKind.UNKNOWN,
+                f"{expected.value!s} and {observed.value!s} prove neither equality nor difference",
+            )
+        return None if same else (FindingKind.DIFFERENT, "")
+    if isinstance(expected, Known):
+        return None if comparator == "unset" else (FindingKind.MISSING, "")
+    return None if isinstance(observed, Absent) else (FindingKind.UNEXPECTED, "")
+
+
+def _mark_reboot(wanted: tuple[Expectation, ...], findings: list[Finding], snapshot: Snapshot) -> tuple[Finding, ...]:
+    """Name the state in which the next boot loads the right module: `reboot pending`, not drift."""
+    by_address = {finding.address: finding for finding in findings}
+    loaded = by_address.get(_LOADED)
+    disk_wanted = any(expectation.address == _ON_DISK for expectation in wanted)
+    if loaded is None or loaded.kind is not FindingKind.DIFFERENT or not disk_wanted or _ON_DISK in by_address:
+        return tuple(findings)
+    why = f"the module on disk is {_text(snapshot.observe(_ON_DISK))}, the loaded one is {_text(loaded.observed)}"
+    return tuple(
+        replace(finding, kind=FindingKind.REBOOT_PENDING, reason=why)
+        if finding.address in _AFTER_REBOOT and finding.kind is not FindingKind.UNKNOWN
+        else finding
+        for finding in findings
+    )
+
+
+def compare_snapshots(first: Snapshot, second: Snapshot, *, component_of: ComponentOf) -> tuple[Finding, ...]:
+    """Compare two hosts by the facet table; each side's unknowns stay findings.
+
+    Args:
+        first: the side that counts as expected.
+        second: the host that the findings are about.
+        component_of: decides which packages must be equal; packages outside the GPU stack are informational.
+    """
+    addresses = sorted({*first.facts, *second.facts})
+    found = (_differ(address, first, second, component_of) for address in addresses)
+    return tuple(finding for finding in found if finding is not None)
+
+
+def _differ(address: str, first: Snapshot, second: Snapshot, component_of: ComponentOf) -> Finding | None:
+    facet = facet_of(address)
+    expected, observed = first.observe(address), second.observe(address)
+    verdict = _disagree(expected, observed, SYMMETRIC.get(facet.comparator, facet.comparator))
+    if verdict is None:
+        return None
+    kind, why = verdict
+    return Finding(
+        address=address,
+        host=second.host,
+        kind=kind,
+        expected=expected,
+        observed=observed,
+        sides=(first.host, second.host),
+        parity=_parity_class(address, facet, component_of),
+        cost=facet.cost,
+        reason=why or facet.reason,
+        curable=False,
+    )
+
+
+def _parity_class(address: str, facet: Facet, component_of: ComponentOf) -> ParityClass:
+    parts = split_address(address)
+    if parts is not None and parts[0] == "package" and component_of(parts[1]) is None:
+        return ParityClass.INFORMATIONAL
+    return facet.parity
+
+
+def _text(observation: Observation) -> str:
+    match observation:
+        case Known(value):
+            return str(value)
+        case Absent():
+            return "absent"
+        case Unknown(reason):
+            return f"unknown ({reason})"

@@ -1,0 +1,125 @@
+"""Changes of files: write ours, merge our keys into shared ones, delete what nobody wants any more."""
+
+import difflib
+from collections.abc import Mapping
+
+from gpuprov.model.address import member_address
+from gpuprov.model.change import Action, Change
+from gpuprov.model.facet import Cost
+from gpuprov.model.fact import Absent, Known
+from gpuprov.model.finding import Finding, FindingKind
+from gpuprov.plan.cure import Cure, Scene, text_of
+from gpuprov.want.files import merge_json
+from gpuprov.want.types import FileWant, Merge, PoolWant
+
+RUNTIMES = "stack.container.runtimes"
+_SHORT = 12
+
+
+def cure_files(scene: Scene, cure: Cure) -> None:
+    """Add the changes that write and delete files, sources and keys among them."""
+    wanted = wanted_files(scene.want.pool)
+    for path, leaves in scene.members("file"):
+        known = {leaf: finding for leaf, finding in leaves.items() if finding.kind is not FindingKind.UNKNOWN}
+        content = leaves.get("sha256") or leaves.get("text")
+        if not known or (content is not None and content.kind is FindingKind.UNKNOWN):
+            cure.leave(leaves.values())
+        elif path in wanted:
+            _write(scene, cure, wanted[path], known)
+        else:
+            cure.changes.append(_delete(path, next(iter(known.values())), scene))
+    runtimes = scene.at(RUNTIMES)
+    if runtimes is not None and not _merges(cure, wanted):
+        cure.leave([runtimes])
+
+
+def wanted_files(pool: PoolWant) -> dict[str, FileWant]:
+    """Every file that a pool wants, by path, with those of its sources."""
+    files = {file.path: file for file in pool.files}
+    for source in pool.sources:
+        files[source.path] = FileWant(path=source.path, text=source.text)
+        files[source.key_path] = FileWant(path=source.key_path, text=source.key_text)
+    return files
+
+
+def _merges(cure: Cure, wanted: Mapping[str, FileWant]) -> bool:
+    """Whether a change writes the file from which the engine's runtimes are read."""
+    return any(
+        change.action is Action.WRITE and change.subject in wanted and wanted[change.subject].restarts
+        for change in cure.changes
+    )
+
+
+def _write(scene: Scene, cure: Cure, file: FileWant, leaves: dict[str, Finding]) -> None:
+    seen = scene.snapshot.observe(member_address("file", file.path, "text"))
+    present = seen.value if isinstance(seen, Known) and isinstance(seen.value, str) else None
+    after = file.text
+    if file.merge is Merge.JSON:
+        try:
+            after = merge_json(present or "", file.text)
+        except ValueError:
+            # Not ours and not JSON: replacing it would throw away what somebody wrote.
+            cure.leave(leaves.values())
+            return
+    absent = isinstance(seen, Absent)
+    first = leaves.get("sha256") or leaves.get("text") or next(iter(leaves.values()))
+    cure.changes.append(
+        Change(
+            address=first.address,
+            action=Action.WRITE,
+            subject=file.path,
+            before="" if absent else _state(leaves, "observed"),
+            after=_state(leaves, "expected"),
+            reason=_reason(file, first, scene),
+            cost=Cost.RESTART if file.restarts else Cost.NOTHING,
+            diff=_diff(file.path, "" if absent else present, after),
+        )
+    )
+
+
+def _state(leaves: dict[str, Finding], side: str) -> str:
+    parts = []
+    for leaf, finding in leaves.items():
+        value = text_of(finding.observed if side == "observed" else finding.expected)
+        if leaf == "sha256":
+            parts.append(value[:_SHORT])
+        elif leaf == "text":
+            parts.append("without our keys" if side == "observed" else "with our keys")
+        else:
+            parts.append(value)
+    return " ".join(part for part in parts if part)
+
+
+def _reason(file: FileWant, finding: Finding, scene: Scene) -> str:
+    made = scene.owned.files.get(file.path)
+    if file.merge is Merge.JSON:
+        return "containers reach GPUs through NVIDIA's runtime"
+    if made is None:
+        return "the spec asks for it" if finding.kind is FindingKind.MISSING else "it is not as the spec asks"
+    if finding.expected != Known(made) and finding.address.endswith(".sha256"):
+        return "the spec or the lock changed"
+    return "deleted by hand" if finding.kind is FindingKind.MISSING else "changed by hand"
+
+
+def _diff(path: str, before: str | None, after: str) -> str:
+    if before is None or before == after:
+        return ""
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), f"{path} (now)", f"{path} (wanted)"
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _delete(path: str, finding: Finding, scene: Scene) -> Change:
+    seen = scene.snapshot.observe(member_address("file", path, "text"))
+    present = seen.value if isinstance(seen, Known) and isinstance(seen.value, str) else None
+    return Change(
+        address=finding.address,
+        action=Action.DELETE,
+        subject=path,
+        before=text_of(finding.observed)[:_SHORT],
+        after="",
+        reason="the host is handed back" if scene.want.pool.hand_back else "no longer in the spec",
+        cost=Cost.NOTHING,
+        diff=_diff(path, present, ""),
+    )

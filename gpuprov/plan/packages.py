@@ -1,0 +1,112 @@
+"""Changes of packages: repair, install, upgrade, downgrade, remove, hold, release."""
+
+from gpuprov.model.address import member_address
+from gpuprov.model.change import Action, Change
+from gpuprov.model.facet import Cost
+from gpuprov.model.fact import Absent, Known
+from gpuprov.model.finding import Finding, FindingKind
+from gpuprov.model.version import compare
+from gpuprov.plan.cure import Cure, Scene, text_of
+
+DPKG = "apt.dpkg"
+MOVES = frozenset({Action.INSTALL, Action.UPGRADE, Action.DOWNGRADE, Action.REMOVE})
+"""What apt's transaction does."""
+
+
+def cure_packages(scene: Scene, cure: Cure) -> None:
+    """Add the changes that bring packages to their locked versions, states and holds."""
+    broken = scene.at(DPKG)
+    if broken is not None and broken.kind is not FindingKind.UNKNOWN:
+        cure.changes.append(_repair(DPKG, "dpkg", broken, "an interrupted dpkg refuses every change"))
+    elif broken is not None:
+        cure.leave([broken])
+    for name, leaves in scene.members("package"):
+        version = leaves.get("version")
+        if version is None:
+            _settle(scene, cure, name, leaves)
+        elif version.kind is FindingKind.UNKNOWN:
+            cure.leave(leaves.values())
+        else:
+            # The transaction installs the package whole and holds it: state and hold have no change of their own.
+            cure.changes.append(_move(name, version, scene))
+
+
+def _settle(scene: Scene, cure: Cure, name: str, leaves: dict[str, Finding]) -> None:
+    """State and hold of a package that has its version."""
+    here = isinstance(scene.snapshot.observe(member_address("package", name, "version")), Known)
+    for leaf, finding in leaves.items():
+        if finding.kind is FindingKind.UNKNOWN or not here:
+            cure.leave([finding])
+        elif leaf == "state":
+            state = text_of(finding.observed)
+            cure.changes.append(_repair(finding.address, name, finding, f"dpkg left {name} {state}"))
+        else:
+            cure.changes.append(_hold(name, finding, scene))
+
+
+def _repair(address: str, subject: str, finding: Finding, reason: str) -> Change:
+    return Change(
+        address=address,
+        action=Action.REPAIR,
+        subject=subject,
+        before=text_of(finding.observed),
+        after=text_of(finding.expected),
+        reason=reason,
+        cost=Cost.NOTHING,
+    )
+
+
+def _move(name: str, finding: Finding, scene: Scene) -> Change:
+    before, after = text_of(finding.observed), text_of(finding.expected)
+    if isinstance(finding.expected, Absent):
+        action = Action.REMOVE
+    elif isinstance(finding.observed, Absent):
+        action = Action.INSTALL
+    else:
+        action = Action.UPGRADE if _rises(before, after) else Action.DOWNGRADE
+    return Change(
+        address=finding.address,
+        action=action,
+        subject=name,
+        before=before,
+        after=after,
+        reason=_reason(name, after, action, scene),
+        cost=finding.cost,
+    )
+
+
+def _rises(before: str, after: str) -> bool:
+    try:
+        return compare(before, after) < 0
+    except ValueError:
+        return before < after
+
+
+def _reason(name: str, after: str, action: Action, scene: Scene) -> str:
+    if action is Action.REMOVE:
+        return "no longer in the spec"
+    made = scene.owned.packages.get(name)
+    if made is None:
+        return f"lock: {name}={after}"
+    if made != after:
+        return f"lock changed from {made}"
+    return f"{'removed' if action is Action.INSTALL else 'moved'} by hand: lock says {after}"
+
+
+def _hold(name: str, finding: Finding, scene: Scene) -> Change:
+    hold = finding.expected == Known(value=True)
+    if not hold:
+        reason = "the host is handed back"
+    elif name in scene.owned.packages:
+        reason = "the hold was taken away by hand"
+    else:
+        reason = "without a hold the next upgrade moves it"
+    return Change(
+        address=finding.address,
+        action=Action.HOLD if hold else Action.RELEASE,
+        subject=name,
+        before="held" if not hold else "not held",
+        after="held" if hold else "not held",
+        reason=reason,
+        cost=Cost.NOTHING,
+    )

@@ -1,0 +1,33 @@
+"""What a plan takes away from a host, in the form that converge needs."""
+
+import re
+from typing import Final, NamedTuple
+
+from gpuprov.model.change import Action, HostPlan
+
+_SOURCE: Final = re.compile(r"/etc/apt/(?:sources\.list\.d|keyrings)/gpuprov-(?P<name>.+)\.(?:sources|asc)")
+
+
+class Removals(NamedTuple):
+    """Names of packages, paths of files, names of sources, and packages whose hold is released."""
+
+    packages: tuple[str, ...]
+    files: tuple[str, ...]
+    sources: tuple[str, ...]
+    release: tuple[str, ...]
+
+
+def removals(plan: HostPlan) -> Removals:
+    """Say what a host's plan takes away; packages by bare name, whatever version is installed (case A55)."""
+    deleted = sorted(change.subject for change in plan.changes if change.action is Action.DELETE)
+    sources = {path: found["name"] for path in deleted if (found := _SOURCE.fullmatch(path)) is not None}
+    return Removals(
+        packages=_subjects(plan, Action.REMOVE),
+        files=tuple(path for path in deleted if path not in sources),
+        sources=tuple(sorted(set(sources.values()))),
+        release=_subjects(plan, Action.RELEASE),
+    )
+
+
+def _subjects(plan: HostPlan, action: Action) -> tuple[str, ...]:
+    return tuple(sorted(change.subject for change in plan.changes if change.action is action))

@@ -1,0 +1,97 @@
+"""Changes of services: enable, start, restart; and the exporters that they serve."""
+
+from gpuprov.model.address import member_address
+from gpuprov.model.change import Action, Change
+from gpuprov.model.facet import Cost
+from gpuprov.model.fact import Known
+from gpuprov.model.finding import Finding, FindingKind
+from gpuprov.plan.cure import Cure, Scene, text_of
+from gpuprov.plan.files import wanted_files
+from gpuprov.plan.packages import MOVES
+from gpuprov.want.types import ServiceWant
+
+_ACTIONS = {"active": Action.START, "enabled": Action.ENABLE}
+
+
+def cure_services(scene: Scene, cure: Cure) -> None:
+    """Add the changes of services; call it last: what restarts follows from all other changes."""
+    for name, leaves in scene.members("service"):
+        for leaf, finding in leaves.items():
+            if finding.kind is FindingKind.UNKNOWN:
+                cure.leave([finding])
+            else:
+                cure.changes.append(_bring(name, leaf, finding, scene))
+    rebooted = any(change.action is Action.REBOOT for change in cure.changes)
+    if not rebooted:  # a reboot restarts everything
+        cure.changes.extend(_restarts(scene, cure))
+    _exporters(scene, cure)
+
+
+def _service(scene: Scene, name: str) -> ServiceWant | None:
+    return next((service for service in scene.want.pool.services if service.name == name), None)
+
+
+def _bring(name: str, leaf: str, finding: Finding, scene: Scene) -> Change:
+    service = _service(scene, name)
+    packages = ", ".join(service.packages) if service is not None else ""
+    return Change(
+        address=finding.address,
+        action=_ACTIONS[leaf],
+        subject=name,
+        before=text_of(finding.observed),
+        after=text_of(finding.expected),
+        reason=f"lock: {packages}" if packages else finding.reason,
+        cost=Cost.NOTHING,
+    )
+
+
+def _restarts(scene: Scene, cure: Cure) -> list[Change]:
+    """Units that run now and whose packages or files change."""
+    moved = {change.subject: change for change in cure.changes if change.action in MOVES}
+    written = {change.subject for change in cure.changes if change.action is Action.WRITE}
+    files = [file for file in wanted_files(scene.want.pool).values() if file.path in written]
+    changes = []
+    for service in scene.want.pool.services:
+        address = member_address("service", service.name, "active")
+        if scene.snapshot.observe(address) != Known("active") or scene.at(address) is not None:
+            continue
+        causes = [name for name in service.packages if name in moved]
+        causes += [file.path for file in files if service.name in file.restarts]
+        if causes:
+            changes.append(_restart(address, service.name, f"{', '.join(causes)} changes"))
+    return changes
+
+
+def _restart(address: str, name: str, reason: str) -> Change:
+    return Change(
+        address=address,
+        action=Action.RESTART,
+        subject=name,
+        before="active",
+        after="active",
+        reason=reason,
+        cost=Cost.RESTART,
+    )
+
+
+def _exporters(scene: Scene, cure: Cure) -> None:
+    """An exporter that does not answer: its unit is started or restarted by another change, or restarts for it."""
+    for name, leaves in scene.members("exporter"):
+        finding = leaves["answers"]
+        service = next((s for s in scene.want.pool.services if s.exporter == name), None)
+        if service is None:
+            cure.leave([finding])
+        elif not _touched(service, cure):
+            if finding.kind is FindingKind.UNKNOWN:
+                cure.leave([finding])
+            else:
+                cure.changes.append(_restart(finding.address, service.name, f"the {name} exporter does not answer"))
+
+
+def _touched(service: ServiceWant, cure: Cure) -> bool:
+    subjects = {service.name, *service.packages}
+    brought = {Action.START, Action.RESTART, *MOVES}
+    return any(
+        change.action is Action.REBOOT or (change.action in brought and change.subject in subjects)
+        for change in cure.changes
+    )

@@ -1,0 +1,158 @@
+"""The want of a pool: what every host of it must be."""
+
+from collections.abc import Collection
+from dataclasses import asdict, replace
+from typing import Final
+
+from gpuprov.document.canonical import digest
+from gpuprov.lock.types import Lock, LockedPool
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.spec.types import FileSpec, GpuSpec, PoolSpec, Spec
+from gpuprov.want.components import Components, wanted_units
+from gpuprov.want.files import (
+    DAEMON_PATH,
+    MARKER,
+    merge_json,
+    nouveau_file,
+    pins_file,
+    runtime_file,
+    source_want,
+)
+from gpuprov.want.types import DriverWant, FileWant, GpuWant, PackageWant, PoolWant, ServiceWant, SourceWant
+
+_RESERVED: Final = ("/var/lib/gpuprov/", "/etc/apt/sources.list.d/gpuprov-", "/etc/apt/keyrings/gpuprov-")
+
+
+def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components: Components) -> PoolWant:
+    """Say what every host of a pool must be.
+
+    Args:
+        lock: holds the pool.
+        spec: gives files, exporters and verify commands.
+        pool: the pool.
+        target: `onprem` or `cloud`.
+        components: the catalog's rows.
+
+    Raises:
+        GpuprovError: GP-SPEC-005 when a file of the spec takes a path of gpuprov's own, or is to hold NVIDIA's runtime
+            and is no JSON; GP-CAT-002 when the catalog has no NVML name for the pool's GPU; GP-LOCK-004 when the lock
+            lacks the pool.
+    """
+    locked = lock.pools.get(pool.name)
+    if locked is None:
+        raise GpuprovError(_stale(pool.name))
+    packages = _packages(locked)
+    names = {package.name for package in packages}
+    services = wanted_units(components, names, spec.exporters, gpus=pool.gpu is not None)
+    want = PoolWant(
+        pool=pool.name,
+        target=target,
+        os=locked.os,
+        arch=locked.arch,
+        packages=packages,
+        sources=_sources(lock, locked),
+        files=_files(locked, packages, spec, components),
+        services=services,
+        exporters=_exporters(services),
+        driver=_driver(locked, pool),
+        on_disk=locked.driver,
+        gpu=_gpus(pool.gpu, f"pools.{pool.name}.gpu.model", components),
+        verify=pool.verify or spec.verify,
+        digest="",
+    )
+    return replace(want, digest=digest(asdict(want)))
+
+
+def _packages(locked: LockedPool) -> tuple[PackageWant, ...]:
+    rows = sorted(locked.packages, key=lambda row: row.name)
+    return tuple(
+        PackageWant(name=row.name, version=row.version, arch=row.arch, source=row.source, sha256=row.sha256)
+        for row in rows
+    )
+
+
+def _sources(lock: Lock, locked: LockedPool) -> tuple[SourceWant, ...]:
+    used = {row.source for row in locked.packages}
+    written = [source for source in lock.sources if source.on_host and source.name in used]
+    return tuple(source_want(source, locked.arch) for source in sorted(written, key=lambda source: source.name))
+
+
+def _exporters(services: Collection[ServiceWant]) -> tuple[str, ...]:
+    return tuple(sorted({service.exporter for service in services if service.exporter}))
+
+
+def _driver(locked: LockedPool, pool: PoolSpec) -> DriverWant | None:
+    if pool.gpu is None or pool.stack.driver is None or not locked.driver:
+        return None
+    return DriverWant(version=locked.driver, modules=pool.stack.driver.modules)
+
+
+def _gpus(gpu: GpuSpec | None, address: str, components: Components) -> GpuWant | None:
+    if gpu is None:
+        return None
+    names = components.nvml_names.get(gpu.model)
+    if not names:
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-CAT-002",
+                summary=f"the catalog has no NVML name for the GPU model {gpu.model}",
+                address=address,
+                hint=f"models with a name: {', '.join(sorted(components.nvml_names)) or 'none'}",
+            )
+        )
+    return GpuWant(count=gpu.per_host, nvml_names=tuple(names))
+
+
+def _files(
+    locked: LockedPool, packages: tuple[PackageWant, ...], spec: Spec, components: Components
+) -> tuple[FileWant, ...]:
+    files = [pins_file(packages)] if packages else []
+    if locked.driver:  # also without GPUs: an image made there boots on hosts with GPUs
+        files.append(nouveau_file())
+    if set(components.toolkit_packages) & {package.name for package in packages}:
+        files.append(runtime_file(components.engine_unit))
+    ours = {file.path: file for file in files}
+    for file in spec.files:
+        ours[file.path] = _spec_file(file, ours.get(file.path), spec)
+    return tuple(ours[path] for path in sorted(ours))
+
+
+def _spec_file(file: FileSpec, ours: FileWant | None, spec: Spec) -> FileWant:
+    text = file.text
+    if ours is not None and ours.path == DAEMON_PATH:
+        try:
+            text = merge_json(file.text, ours.text)
+        except ValueError as error:
+            raise GpuprovError(
+                _taken(spec, file.path, f"its text must be a JSON object to hold NVIDIA's runtime: {error}")
+            ) from error
+    elif ours is not None or file.path.startswith(_RESERVED):
+        raise GpuprovError(_taken(spec, file.path, "gpuprov writes this path itself"))
+    return FileWant(
+        path=file.path,
+        text=text,
+        mode=file.mode,
+        owner=file.owner,
+        group=file.group,
+        restarts=ours.restarts if ours is not None else (),
+    )
+
+
+def _taken(spec: Spec, path: str, summary: str) -> Diagnostic:
+    address = f'files["{path}"]'
+    return Diagnostic(
+        code="GP-SPEC-005",
+        summary=summary,
+        address=address,
+        hint=f"take the file out of `files:`; files of gpuprov begin with `{MARKER}`",
+        span=spec.spans.get(address) or spec.spans.get(f"files.{path}"),
+    )
+
+
+def _stale(pool: str) -> Diagnostic:
+    return Diagnostic(
+        code="GP-LOCK-004",
+        summary=f"the lock does not hold the pool {pool}",
+        address=f"pools.{pool}",
+        hint="run `gpuprov lock`",
+    )
