@@ -1,4 +1,4 @@
-"""The package archive that this machine itself uses, so that the nodes use the same: no archive's host name is written in this project."""
+"""The package archive that this machine's own apt uses, for the nodes: no archive's host name is written here."""
 
 import platform
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Control groups: each node has its own in every hierarchy, and killing the lab's group ends exactly the lab's processes."""
+"""Control groups: each node has its own in every hierarchy, and killing the lab's group ends the lab's processes."""
 
 import os
 import time
@@ -28,7 +28,9 @@ def hierarchies() -> tuple[Path, ...]:
         elif kind == "cgroup":
             legacy.append(place)
     if not unified:
-        raise failure("this machine has no unified cgroup hierarchy", hint="the lab needs cgroup v2 (Linux 5.14 or newer)")
+        raise failure(
+            "this machine has no unified cgroup hierarchy", hint="the lab needs cgroup v2 (Linux 5.14 or newer)"
+        )
     return (unified[0], *legacy)
 
 
@@ -82,14 +84,20 @@ def kill(name: str) -> None:
 
 
 def remove(name: str) -> None:
-    """Remove a group and everything below it from every hierarchy; it must hold no process.
+    """End what is in a group and remove it, with everything below it, from every hierarchy.
 
     Raises:
-        GpuprovError: a folder cannot be removed.
+        GpuprovError: something cannot be ended or removed.
     """
-    for hierarchy in hierarchies():
-        for folder, _, _ in os.walk(hierarchy / name, topdown=False):
-            _remove_folder(Path(folder))
+    deadline = time.monotonic() + _KILL_SECONDS
+    while True:
+        kill(name)
+        stuck = [error for hierarchy in hierarchies() for error in _remove_tree(hierarchy / name)]
+        if not stuck:
+            return
+        if time.monotonic() > deadline:
+            raise failure(f"the cgroup {name} cannot be removed", detail="\n".join(map(str, stuck)))
+        time.sleep(0.02)
 
 
 def existing(prefix: str) -> tuple[str, ...]:
@@ -97,24 +105,24 @@ def existing(prefix: str) -> tuple[str, ...]:
     return tuple(sorted({place.name for hierarchy in hierarchies() for place in hierarchy.glob(f"{prefix}*")}))
 
 
-def _remove_folder(folder: Path) -> None:
-    """Remove one group; the kernel may need a moment after its last process has gone."""
-    deadline = time.monotonic() + _KILL_SECONDS
-    while True:
+def _remove_tree(top: Path) -> list[OSError]:
+    """Remove a group of one hierarchy, the deepest first; return what did not work.
+
+    The kernel needs a moment after a group's last process has gone, and a process that was just being started may join.
+    """
+    stuck: list[OSError] = []
+    for folder, _, _ in os.walk(top, topdown=False):
         try:
-            folder.rmdir()
+            Path(folder).rmdir()
         except FileNotFoundError:
-            return
+            continue
         except OSError as error:
-            if time.monotonic() > deadline:
-                raise failure(f"the cgroup {folder} cannot be removed", detail=str(error)) from error
-            time.sleep(0.02)
-        else:
-            return
+            stuck.append(error)
+    return stuck
 
 
 def _inherit_cpuset(place: Path) -> None:
-    """Give a new cpuset group (cgroup v1) its parent's processors and memory: it starts without any and takes no process."""
+    """Give a new cpuset group (cgroup v1) its parent's processors and memory; without them it takes no process."""
     for name in ("cpuset.cpus", "cpuset.mems"):
         own = place / name
         if own.exists() and (place.parent / "cgroup.clone_children").exists() and not own.read_text().strip():
@@ -125,5 +133,5 @@ def _read_processes(folder: Path) -> set[int]:
     """Read the process ids of one group; a group that has gone has none."""
     try:
         return {int(line) for line in (folder / "cgroup.procs").read_text(encoding="ascii").split()}
-    except (FileNotFoundError, OSError):
+    except OSError:
         return set()

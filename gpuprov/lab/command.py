@@ -15,6 +15,7 @@ PACKAGES = {
     "nsenter": "util-linux",
     "unshare": "util-linux",
     "setpriv": "util-linux",
+    "setsid": "util-linux",
     "ssh": "openssh-client",
     "ssh-keygen": "openssh-client",
     "apt-config": "apt",

@@ -1,4 +1,4 @@
-"""What a lab is, as plain frozen values: nodes, their simulated GPUs, the address range and the driver releases on offer."""
+"""What a lab is, as plain frozen values: nodes, simulated GPUs, address range and the driver releases on offer."""
 
 from dataclasses import dataclass
 from ipaddress import IPv4Network

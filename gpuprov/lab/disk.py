@@ -1,4 +1,4 @@
-"""A node's disk: an overlay on a base, with the node's own identity, user, network names and hardware files written into it."""
+"""A node's disk: an overlay on a base, with the node's identity, user, network names and hardware files."""
 
 import os
 import secrets
@@ -27,7 +27,7 @@ ExecStart=/bin/mount -o remount,bind,rw /proc/sys/net
 [Install]
 WantedBy=sysinit.target
 """
-"""A node's /proc/sys is read-only; its own network namespace may be set from inside (Docker 26 needs it, tried 2026-11-30)."""
+"""A node's /proc/sys is read-only; its network namespace is its own (Docker 26 sets it, tried 2026-11-30)."""
 _UNIT_PLACE = "/etc/systemd/system/lab-network-settings.service"
 
 
@@ -111,7 +111,9 @@ def add_user(root: Path, node: NodeDescription, public_key: str) -> None:
     allowed = "ALL" if node.sudo_password else "NOPASSWD: ALL"
     write_files(root, {f"/etc/sudoers.d/90-{user}": (f"{user} ALL=(ALL:ALL) {allowed}\n".encode(), 0o440)})
     if node.sudo_password:
-        run(["chroot", str(root), "chpasswd"], stdin=f"{user}:{node.sudo_password}\n", doing="setting the sudo password")
+        run(
+            ["chroot", str(root), "chpasswd"], stdin=f"{user}:{node.sudo_password}\n", doing="setting the sudo password"
+        )
 
 
 def resolver(files: tuple[str, ...] = ("/etc/resolv.conf", "/run/systemd/resolve/resolv.conf")) -> str:

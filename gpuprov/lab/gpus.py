@@ -83,4 +83,4 @@ DRIVER_RELEASES: dict[str, tuple[str, ...]] = {
     ),
     "595": ("595.45.04", "595.58.03", "595.71.05", "595.91.07", "595.112.07"),
 }
-"""Real releases by branch, oldest first (the project's driver branch table, NVIDIA release lists seen until 2026-11-30)."""
+"""Real releases by branch, oldest first (NVIDIA's release lists as in the project's driver table, 2026-11-30)."""

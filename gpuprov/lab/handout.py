@@ -74,8 +74,8 @@ def check_folder(description: LabDescription, folder: Path) -> None:
     """
     if any(letter.isspace() or letter in "\"'%\\" for letter in str(folder)):
         raise failure(
-            f"the folder's name {str(folder)!r} has a blank, quote or percent sign, which ssh's configuration cannot hold",
-            hint="choose another folder",
+            f"the folder's name {str(folder)!r} has a letter that ssh's configuration cannot hold",
+            hint="choose a folder without blanks, quotes and percent signs",
         )
     holder = folder / "lab.json"
     if holder.exists():

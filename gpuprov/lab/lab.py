@@ -52,7 +52,7 @@ def up(description: LabDescription, folder: Path, report: Report) -> LabState:
         try:
             _make(description, folder, bases, report)
         except BaseException:
-            removal.remove(removal.find(description.id), report)
+            removal.remove(description.id, report)
             handout.remove_secrets(folder)
             raise
         write_record(LabRecord(phase="up", folder=folder, description=description))
@@ -73,8 +73,7 @@ def down(lab_id: str, report: Report) -> Leftovers:
         record = read_record(lab_id)
         if record is not None:
             write_record(LabRecord(phase="removing", folder=record.folder, description=record.description))
-        found = removal.find(lab_id)
-        removal.remove(found, report)
+        found = removal.remove(lab_id, report)
         if record is not None:
             handout.remove_secrets(record.folder)
     return found
@@ -139,10 +138,9 @@ def _clear_the_way(description: LabDescription, report: Report) -> None:
             hint=f"its files are in {record.folder}; take it down first, or choose another seed",
             address=f"lab {description.id}",
         )
-    found = removal.find(description.id)
-    if not found.empty:
+    if not removal.find(description.id).empty:
         report(Progress(phase="lab up", subject=description.id, text="removing what a killed lab left behind"))
-        removal.remove(found, report)
+        removal.remove(description.id, report)
 
 
 def _make(description: LabDescription, folder: Path, bases: dict[str, Path], report: Report) -> None:

@@ -1,4 +1,4 @@
-"""The names and places of everything that a lab makes on the machine: each carries the lab's id, so that it can be found again."""
+"""The names and places of what a lab makes on the machine: each carries the lab's id and can be found again."""
 
 import re
 from dataclasses import dataclass

@@ -68,7 +68,23 @@ def make_node_link(description: LabDescription, place: int) -> None:
     space = names.node_namespace(node.name)
     link = names.node_link(place)
     run(["ip", "netns", "add", space])
-    run(["ip", "-n", names.router_namespace, "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", space])
+    run(
+        [
+            "ip",
+            "-n",
+            names.router_namespace,
+            "link",
+            "add",
+            link,
+            "type",
+            "veth",
+            "peer",
+            "name",
+            "eth0",
+            "netns",
+            space,
+        ]
+    )
     inside(names.router_namespace, ["sh", "-c", f"echo 0 >/proc/sys/net/ipv4/neigh/{link}/proxy_delay"])
     _batch([f"link set {link} up", f"route add {node.address}/32 dev {link}"], namespace=names.router_namespace)
     _batch(

@@ -76,7 +76,7 @@ class Node:
         leader = self.leader()
         if leader is None:
             raise self._failure("the node is off")
-        # The root and working folder are the init's own: entering the mount namespace alone would keep the machine's root.
+        # Root and working folder too: entering the mount namespace alone would keep the machine's.
         enter = ["nsenter", "-t", str(leader), "-m", "-u", "-i", "-n", "-p", "-C", "-r", "-w"]
         clock = ["-T"] if Path("/proc/self/ns/time").exists() else []
         clean = ["env", "-i", f"PATH={_PATH}", "HOME=/root", "LC_ALL=C.UTF-8"]
@@ -211,16 +211,16 @@ def launch_argv(names: LabNames, name: str, *, uptime: int | None) -> list[str]:
 
 
 def start_service(argv: Sequence[str], *, log: Path) -> None:
-    """Start a process of the lab that outlives this one; it joins the lab's cgroup itself."""
+    """Start a process of the lab that outlives this one and is no child of it; it joins the lab's cgroup itself."""
     with log.open("ab") as output:
-        subprocess.Popen(
-            argv,
+        subprocess.run(
+            ["setsid", "--fork", *argv],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
             cwd="/",
             env=_service_environment(),
+            check=True,
         )
 
 

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -11,6 +12,7 @@ from typing import Any
 from gpuprov.lab.command import failure
 from gpuprov.lab.description import GpuDescription, LabDescription, NodeDescription
 from gpuprov.lab.names import ROOT, LabNames
+from gpuprov.model.diagnostic import GpuprovError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,13 +66,19 @@ def exclusive(lab_id: str) -> Iterator[None]:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise failure(
-                f"another process is making or removing the lab {lab_id}", hint="wait for it to end"
-            ) from error
+            raise _is_held(lab_id) from error
+        # Whoever held it before removed the file: then this is a lock on nothing.
+        if not place.exists() or place.stat().st_ino != os.fstat(held.fileno()).st_ino:
+            raise _is_held(lab_id)
         try:
             yield
         finally:
             place.unlink(missing_ok=True)
+
+
+def _is_held(lab_id: str) -> GpuprovError:
+    """Make the error of a lab that another process works on."""
+    return failure(f"another process is making or removing the lab {lab_id}", hint="wait for it to end")
 
 
 def _node_of(stored: dict[str, Any]) -> NodeDescription:

@@ -1,20 +1,22 @@
 """Finds and removes what carries a lab's id: by looking at the machine, never only at the lab's record."""
 
 import json
-import os
 import re
 import shutil
 from pathlib import Path
 
 from gpuprov.lab import cgroup
-from gpuprov.lab.command import run
+from gpuprov.lab.command import failure, run
 from gpuprov.lab.names import ID_PATTERN, NETNS_FOLDER, ROOT, LabNames
 from gpuprov.lab.settings import restore_settings
 from gpuprov.lab.state import Leftovers
+from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.progress import Progress, Report
 
 _NSPAWN_FOLDERS = (Path("/run/systemd/nspawn/propagate"), Path("/run/systemd/nspawn/unix-export"))
 """Where systemd-nspawn keeps a folder per machine, which stays behind after a power cut."""
+
+_ROUNDS = 3
 
 
 def find(lab_id: str) -> Leftovers:
@@ -42,15 +44,28 @@ def find_all() -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def remove(found: Leftovers, report: Report) -> None:
-    """Remove what was found, processes first; each step may have been done already.
+def remove(lab_id: str, report: Report) -> Leftovers:
+    """Remove everything that carries the lab's id, processes first, and say what was found.
+
+    It looks again when it has finished: a program that a killed `up` had started may have made one thing more.
 
     Raises:
-        GpuprovError: something resists.
+        GpuprovError: something resists, or comes again.
     """
+    first = find(lab_id)
+    found = first
+    for _ in range(_ROUNDS):
+        _remove_found(found, report)
+        found = find(lab_id)
+        if found.empty:
+            return first
+    raise failure(f"the lab {lab_id} is not gone", detail=str(found), hint="look for a process that makes it again")
+
+
+def _remove_found(found: Leftovers, report: Report) -> None:
+    """Remove what was found; each step may have been done already."""
     names = LabNames(found.id)
     _tell(report, found.id, f"ending {len(found.processes)} processes")
-    cgroup.kill(names.cgroup)
     cgroup.remove(names.cgroup)
     _tell(report, found.id, f"unmounting {len(found.mounts)} disks")
     for place in reversed(found.mounts):
@@ -65,9 +80,9 @@ def remove(found: Leftovers, report: Report) -> None:
     # A link goes with the namespace of its other end; the kernel does that a moment later.
     for link in set(found.links) & set(_links()):
         _delete_link(link)
+    restore_settings(found.id)
     for folder in found.folders:
         shutil.rmtree(folder)
-    restore_settings(found.id)
 
 
 def mounts() -> tuple[str, ...]:
@@ -77,24 +92,23 @@ def mounts() -> tuple[str, ...]:
 
 
 def _delete_link(link: str) -> None:
-    """Delete a link that may be going by itself at this moment."""
-    if Path(f"/sys/class/net/{link}").exists():
-        try:
-            run(["ip", "link", "delete", link])
-        except Exception:
-            if Path(f"/sys/class/net/{link}").exists():
-                raise
+    """Delete a link, which may be going by itself at this moment."""
+    try:
+        run(["ip", "link", "delete", link])
+    except GpuprovError:
+        if link in _links():
+            raise
 
 
 def _lock_of(root: Path) -> Path:
-    """Return systemd-nspawn's lock file of a disk, which stays behind after a power cut; it is named by device and inode."""
+    """Return systemd-nspawn's lock file of a disk, named by device and inode; it stays after a power cut."""
     here = root.stat()
     return Path(f"/run/systemd/nspawn/locks/inode-{here.st_dev}:{here.st_ino}")
 
 
 def _links() -> tuple[str, ...]:
     """Return the names of the machine's network links."""
-    return tuple(os.listdir("/sys/class/net"))
+    return tuple(place.name for place in Path("/sys/class/net").iterdir())
 
 
 def _tables() -> tuple[str, ...]:

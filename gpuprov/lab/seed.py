@@ -20,7 +20,7 @@ _ID_LENGTH = 5
 def draw(seed: int, *, nodes: int = 4, os: str = "debian-12") -> LabDescription:
     """Draw a lab with this many nodes.
 
-    Two nodes or more always include one host without GPUs; from four nodes on the seed decides whether it is one or two.
+    Two nodes or more always include one host without GPUs; from four nodes on it is one or two.
 
     Args:
         seed: any integer; printed by the caller, so that a person can have the same lab again.

@@ -49,7 +49,7 @@ class LabStatus:
 
     id: str
     phase: str
-    """What the lab's record says: "making", "up" or "removing"; "making" or "removing" without a process is a leftover."""
+    """What the lab's record says: "making", "up" or "removing"; the others may be a leftover."""
     nodes: tuple[NodeStatus, ...]
     repository: bool
     """Whether the package repository answers on the router."""

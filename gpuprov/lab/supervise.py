@@ -1,6 +1,6 @@
 """The process that keeps a node running: it boots it again after a reboot and ends when the node's power goes.
 
-Called as `python -m gpuprov.lab.supervise LAB NODE`. It lives outside the node's cgroup, so that a power cut leaves it to notice.
+Called as `python -m gpuprov.lab.supervise LAB NODE`. It lives outside the node's cgroup, so a power cut spares it.
 """
 
 import os
@@ -33,6 +33,7 @@ def boot(names: LabNames, node: str) -> int:
     clock = Path("/proc/self/ns/time").exists()
     uptime = int(float(Path("/proc/uptime").read_text(encoding="ascii").split()[0])) if clock else None
     environment = {"PATH": os.environ["PATH"], "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1", "LC_ALL": "C.UTF-8"}
+    # preexec_fn is safe here: this process has one thread.
     with (folder / "console.log").open("ab") as console:
         return subprocess.run(
             launch_argv(names, node, uptime=uptime),
@@ -40,7 +41,7 @@ def boot(names: LabNames, node: str) -> int:
             stdout=console,
             stderr=subprocess.STDOUT,
             env=environment,
-            preexec_fn=lambda: cgroup.join(names.node_cgroup(node)),  # noqa: PLW1509 (this process has one thread)
+            preexec_fn=lambda: cgroup.join(names.node_cgroup(node)),
             check=False,
         ).returncode
 
