@@ -1,0 +1,128 @@
+"""Stand-in for nvidia-ctk: `runtime configure` for docker and containerd, `cdi generate` and `cdi list`."""
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gpuprov.lab.vendor.standin.container_edits import device_nodes, write_script
+from gpuprov.lab.vendor.standin.forms import Kit, packed
+from gpuprov.lab.vendor.standin.nvml import Nvml, NvmlError
+
+RUNTIME = "/usr/bin/nvidia-container-runtime"
+CDI_FOLDERS = (Path("/etc/cdi"), Path("/var/run/cdi"))
+
+
+def main() -> int:
+    """Runs nvidia-ctk."""
+    kit = packed()
+    arguments = sys.argv[1:]
+    if arguments in (["--version"], ["-v"]):
+        sys.stdout.write(kit.text("nvidia-container-toolkit.ctk-version", version=kit.data["version"]))
+        return 0
+    if arguments[:2] == ["runtime", "configure"]:
+        return configure(kit, arguments[2:])
+    if arguments[:2] == ["cdi", "generate"]:
+        return generate(kit, arguments[2:])
+    if arguments[:2] == ["cdi", "list"]:
+        return list_devices(kit)
+    sys.stderr.write("nvidia-ctk (stand-in): only runtime configure, cdi generate, cdi list and --version\n")
+    return 2
+
+
+def configure(kit: Kit, arguments: Sequence[str]) -> int:
+    """Adds the nvidia runtime to an engine's configuration, keeping everything else in it."""
+    engine = option(arguments, "runtime", "docker")
+    if engine == "docker":
+        path = Path(option(arguments, "config", "/etc/docker/daemon.json"))
+        config: dict[str, Any] = json.loads(path.read_text()) if path.exists() and path.read_text().strip() else {}
+        config.setdefault("runtimes", {})["nvidia"] = {"args": [], "path": "nvidia-container-runtime"}
+        if "--set-as-default" in arguments or "--nvidia-set-as-default" in arguments:
+            config["default-runtime"] = "nvidia"
+        if "--cdi.enabled" in arguments or "--enable-cdi" in arguments:
+            config.setdefault("features", {})["cdi"] = True
+        text = json.dumps(config, indent=4)
+    elif engine == "containerd":
+        path = Path(option(arguments, "config", "/etc/containerd/conf.d/99-nvidia.toml"))
+        plugin = '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia'
+        text = f'version = 2\n\n{plugin}]\nruntime_type = "io.containerd.runc.v2"\n\n{plugin}.options]\nBinaryName = "{RUNTIME}"\n'
+    else:
+        sys.stderr.write(f"nvidia-ctk (stand-in): unrecognized runtime '{engine}'\n")
+        return 1
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    sys.stderr.write(kit.text("nvidia-container-toolkit.configured", time=_now(), path=path, engine=engine))
+    return 0
+
+
+def generate(kit: Kit, arguments: Sequence[str]) -> int:
+    """Writes a CDI specification of the GPUs; JSON, which is YAML as well."""
+    try:
+        nvml = Nvml()
+    except NvmlError as error:
+        reason = kit.text(error.form, **error.values).splitlines()[0]
+        sys.stderr.write(kit.text("nvidia-container-toolkit.cdi-failed", time=_now(), reason=reason))
+        return 1
+    text = (
+        json.dumps(specification(nvml, str(write_script(kit, nvml, list(nvml.gpus))), kit.data["cdi"]), indent=2) + "\n"
+    )
+    output = option(arguments, "output", "")
+    if output:
+        Path(output).parent.mkdir(parents=True, exist_ok=True)
+        Path(output).write_text(text)
+    else:
+        sys.stdout.write(text)
+    sys.stderr.write(kit.text("nvidia-container-toolkit.cdi-generated", time=_now(), cdi=kit.data["cdi"]))
+    return 0
+
+
+def specification(nvml: Nvml, script: str, version: str) -> dict[str, Any]:
+    """Gives the CDI specification: one device per index and per UUID, and `all`."""
+
+    def nodes(gpus: list[Any]) -> dict[str, Any]:
+        paths = [{"path": path} for path, _, _ in device_nodes(gpus) if path != "/dev/nvidiactl"]
+        return {"deviceNodes": paths}
+
+    devices = [{"name": str(gpu.index), "containerEdits": nodes([gpu])} for gpu in nvml.gpus]
+    devices += [{"name": gpu.uuid, "containerEdits": nodes([gpu])} for gpu in nvml.gpus]
+    devices.append({"name": "all", "containerEdits": nodes(list(nvml.gpus))})
+    edits = {
+        "env": ["NVIDIA_VISIBLE_DEVICES=void"],
+        "deviceNodes": [{"path": "/dev/nvidiactl"}],
+        "mounts": [
+            {"hostPath": script, "containerPath": "/usr/bin/nvidia-smi", "options": ["ro", "nosuid", "nodev", "rbind"]}
+        ],
+    }
+    return {"cdiVersion": version, "kind": "nvidia.com/gpu", "devices": devices, "containerEdits": edits}
+
+
+def list_devices(kit: Kit) -> int:
+    """Prints the devices of the specifications in the two CDI folders."""
+    names = []
+    for folder in CDI_FOLDERS:
+        for path in sorted([*folder.glob("*.yaml"), *folder.glob("*.json")]):
+            try:
+                found = json.loads(path.read_text())
+            except ValueError:
+                sys.stderr.write(f"nvidia-ctk (stand-in): {path} was not written by this program; left out\n")
+                continue
+            names += [f"{found['kind']}={device['name']}" for device in found["devices"]]
+    sys.stderr.write(kit.text("nvidia-container-toolkit.cdi-found", time=_now(), count=len(names)))
+    sys.stdout.writelines(f"{name}\n" for name in names)
+    return 0
+
+
+def option(arguments: Sequence[str], name: str, default: str) -> str:
+    """Gives the value of `--name=value` or `--name value`."""
+    for flag, value in zip(arguments, [*arguments[1:], ""], strict=True):
+        if flag == f"--{name}":
+            return value
+        if flag.startswith(f"--{name}="):
+            return flag.partition("=")[2]
+    return default
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -1,0 +1,58 @@
+"""Recorded output forms: how a stand-in finds its own and fills them in."""
+
+import json
+import pkgutil
+import re
+import sys
+from collections.abc import Mapping
+
+_PLACE = re.compile(r"\{([a-z_]+)(?::([<>]?)(\d+))?\}")
+
+
+class Kit:
+    """What a package packed beside its program: output forms by id, exit status by form id, and values such as the version."""
+
+    def __init__(self, *, texts: Mapping[str, str], statuses: Mapping[str, int], data: Mapping[str, str]) -> None:
+        self.texts = texts
+        self.statuses = statuses
+        self.data = data
+
+    def text(self, form: str, **values: object) -> str:
+        """Gives a form with its placeholders filled in."""
+        return render(self.texts[form], values)
+
+    def stop(self, form: str, **values: object) -> int:
+        """Prints a form on stdout, as the real programs do even for errors, and gives its exit status."""
+        sys.stdout.write(self.text(form, **values))
+        return self.statuses[form]
+
+
+def packed() -> Kit:
+    """Gives the kit of the program that runs.
+
+    Raises:
+        RuntimeError: the program was not started from its package.
+    """
+    raw = pkgutil.get_data(__package__ or "", "kit.json")
+    if raw is None:
+        raise RuntimeError("kit.json is not packed beside the program")
+    kit = json.loads(raw)
+    return Kit(texts=kit["texts"], statuses=kit["statuses"], data=kit["data"])
+
+
+def render(text: str, values: Mapping[str, object]) -> str:
+    """Fills `{name}`, `{name:12}` (padded on the right) and `{name:>12}` (on the left); other braces stay.
+
+    Raises:
+        KeyError: a placeholder has no value; one that merely looks like a placeholder, such as Prometheus labels, has no closing brace
+            behind its name and is never taken for one.
+    """
+
+    def fill(found: re.Match[str]) -> str:
+        name, side, width = found.groups()
+        value = str(values[name])
+        if width is None:
+            return value
+        return value.rjust(int(width)) if side == ">" else value.ljust(int(width))
+
+    return _PLACE.sub(fill, text)

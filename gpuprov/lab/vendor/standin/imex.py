@@ -1,0 +1,23 @@
+"""Stand-in for nvidia-imex: says its version, and stays when the driver's version is its own."""
+
+import sys
+from pathlib import Path
+
+from gpuprov.lab.vendor.standin.daemon import wait_for_end
+from gpuprov.lab.vendor.standin.forms import packed
+from gpuprov.lab.vendor.standin.nvml import loaded_version
+
+
+def main() -> int:
+    """Runs nvidia-imex."""
+    kit = packed()
+    version = kit.data["version"]
+    if "--version" in sys.argv[1:]:
+        sys.stdout.write(kit.text("nvidia-imex.version", version=version))
+        return 0
+    loaded = loaded_version(Path("/"))
+    if loaded != version:
+        sys.stderr.write(f"nvidia-imex (stand-in): driver {loaded or 'not loaded'}, IMEX {version}\n")
+        return 1
+    wait_for_end()
+    return 0

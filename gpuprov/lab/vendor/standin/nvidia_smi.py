@@ -1,0 +1,194 @@
+"""Stand-in for nvidia-smi: -L, --query-gpu, -q and the plain table, with the real messages and exit statuses."""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from gpuprov.lab.vendor.standin.forms import Kit, packed
+from gpuprov.lab.vendor.standin.nvml import Gpu, Nvml, NvmlError, cuda_version, fabric_manager_runs
+
+Field = tuple[Callable[[Gpu, Nvml], str], str]
+"""How a query field is read, and its unit ("" for none)."""
+
+FIELDS: dict[str, Field] = {
+    "index": (lambda gpu, _: str(gpu.index), ""),
+    "count": (lambda _, nvml: str(len(nvml.gpus)), ""),
+    "name": (lambda gpu, _: gpu.name, ""),
+    "gpu_name": (lambda gpu, _: gpu.name, ""),
+    "uuid": (lambda gpu, _: gpu.uuid, ""),
+    "gpu_uuid": (lambda gpu, _: gpu.uuid, ""),
+    "serial": (lambda gpu, _: gpu.serial, ""),
+    "gpu_serial": (lambda gpu, _: gpu.serial, ""),
+    "driver_version": (lambda _, nvml: nvml.driver, ""),
+    "vbios_version": (lambda gpu, _: gpu.vbios, ""),
+    "compute_cap": (lambda gpu, _: gpu.compute_cap, ""),
+    "pci.bus_id": (lambda gpu, _: gpu.bus_id, ""),
+    "gpu_bus_id": (lambda gpu, _: gpu.bus_id, ""),
+    "pci.device_id": (lambda gpu, _: f"0x{gpu.pci_device.upper()}10DE", ""),
+    "pci.sub_device_id": (lambda gpu, _: f"0x{gpu.subsystem.upper()}10DE", ""),
+    "memory.total": (lambda gpu, _: str(gpu.memory_mib), " MiB"),
+    "memory.used": (lambda _, __: "0", " MiB"),
+    "memory.free": (lambda gpu, _: str(gpu.memory_mib), " MiB"),
+    "utilization.gpu": (lambda _, __: "0", " %"),
+    "temperature.gpu": (lambda gpu, _: str(30 + gpu.index % 4), ""),
+    "power.draw": (lambda gpu, _: f"{idle_watts(gpu)}.00", " W"),
+    "power.limit": (lambda gpu, _: f"{gpu.power_limit_w}.00", " W"),
+    "power.default_limit": (lambda gpu, _: f"{gpu.power_limit_w}.00", " W"),
+    "mig.mode.current": (lambda gpu, _: "Disabled" if gpu.mig else "[N/A]", ""),
+    "ecc.mode.current": (lambda _, __: "Enabled", ""),
+    "persistence_mode": (lambda _, nvml: "Enabled" if persistence(nvml) else "Disabled", ""),
+    "pcie.link.gen.current": (lambda gpu, _: str(pcie_generation(gpu)), ""),
+    "pcie.link.gen.max": (lambda gpu, _: str(pcie_generation(gpu)), ""),
+    "pcie.link.width.current": (lambda _, __: "16", ""),
+    "pcie.link.width.max": (lambda _, __: "16", ""),
+}
+
+REMAPPED = ("gpu_uuid", "gpu_name", "gpu_bus_id")
+
+
+def main() -> int:
+    """Runs nvidia-smi."""
+    return run(sys.argv[1:], kit=packed(), open_nvml=Nvml)
+
+
+def run(arguments: Sequence[str], *, kit: Kit, open_nvml: Callable[[], Nvml]) -> int:
+    """Answers one call and gives the exit status."""
+    query = next((a.partition("=")[2] for a in arguments if a.startswith("--query-gpu=")), None)
+    rows = next((a.partition("=")[2] for a in arguments if a.startswith("--query-remapped-rows=")), None)
+    layout = next((a.partition("=")[2] for a in arguments if a.startswith("--format=")), "csv").split(",")
+    for field in (query or "").split(",") if query else []:
+        if field.strip() not in FIELDS:
+            return kit.stop("nvidia-smi.bad-field", field=field.strip())
+    try:
+        nvml = open_nvml()
+    except NvmlError as error:
+        return kit.stop(error.form, **error.values)
+    if not nvml.gpus:
+        return kit.stop("nvidia-smi.no-devices")
+    gpus = _chosen(nvml, arguments)
+    if gpus is None:
+        return kit.stop("nvidia-smi.no-devices")
+    lost = [gpu for gpu in gpus if gpu.lost]
+    if lost and ("-L" in arguments or "--list-gpus" in arguments or query is not None):
+        return kit.stop("nvidia-smi.lost", index=lost[0].index, bus=lost[0].bus)
+    if "-L" in arguments or "--list-gpus" in arguments:
+        for gpu in gpus:
+            sys.stdout.write(kit.text("nvidia-smi.list", index=gpu.index, name=gpu.name, uuid=gpu.uuid))
+    elif query is not None:
+        _csv([field.strip() for field in query.split(",")], gpus, nvml, layout)
+    elif rows is not None:
+        return _remapped([field.strip() for field in rows.split(",")], gpus, nvml, layout, kit)
+    elif "-q" in arguments or "--query" in arguments:
+        _query(gpus, nvml, kit)
+    else:
+        _table(gpus, nvml, kit)
+    return kit.stop("nvidia-smi.lost", index=lost[0].index, bus=lost[0].bus) if lost else 0
+
+
+def _chosen(nvml: Nvml, arguments: Sequence[str]) -> list[Gpu] | None:
+    """Gives the GPUs that `-i` selects by index, UUID or PCI address; None when it selects none."""
+    wanted = None
+    for flag, value in zip(arguments, [*arguments[1:], ""], strict=True):
+        if flag in {"-i", "--id"}:
+            wanted = value
+        elif flag.startswith("--id="):
+            wanted = flag.partition("=")[2]
+    if wanted is None:
+        return nvml.gpus
+    names = wanted.split(",")
+    chosen = [gpu for gpu in nvml.gpus if {str(gpu.index), gpu.uuid, gpu.bus_id, gpu.bus} & set(names)]
+    return chosen or None
+
+
+def _csv(fields: Sequence[str], gpus: Sequence[Gpu], nvml: Nvml, layout: Sequence[str]) -> None:
+    if "noheader" not in layout:
+        titles = [f"{f} [{FIELDS[f][1].strip()}]" if FIELDS[f][1] and "nounits" not in layout else f for f in fields]
+        sys.stdout.write(", ".join(titles) + "\n")
+    for gpu in gpus:
+        values = [FIELDS[f][0](gpu, nvml) + ("" if "nounits" in layout else FIELDS[f][1]) for f in fields]
+        sys.stdout.write(", ".join(values) + "\n")
+
+
+def _remapped(fields: Sequence[str], gpus: Sequence[Gpu], nvml: Nvml, layout: Sequence[str], kit: Kit) -> int:
+    for field in fields:
+        if field not in REMAPPED and not field.startswith("remapped_rows."):
+            return kit.stop("nvidia-smi.bad-field", field=field)
+    if "noheader" not in layout:
+        sys.stdout.write(", ".join(fields) + "\n")
+    for gpu in gpus:
+        sys.stdout.write(", ".join(FIELDS[f][0](gpu, nvml) if f in REMAPPED else "0" for f in fields) + "\n")
+    return 0
+
+
+def _query(gpus: Sequence[Gpu], nvml: Nvml, kit: Kit) -> None:
+    sys.stdout.write(
+        kit.text(
+            "nvidia-smi.query",
+            date=_now(),
+            driver=nvml.driver,
+            cuda=cuda_version(nvml.driver),
+            count=len(nvml.gpus),
+        )
+    )
+    configured = fabric_manager_runs(nvml.root)
+    for gpu in (gpu for gpu in gpus if not gpu.lost):
+        registered = gpu.nvlink and configured
+        sys.stdout.write(
+            kit.text(
+                "nvidia-smi.query-gpu",
+                bus_id=gpu.bus_id,
+                name=gpu.name,
+                architecture=gpu.architecture,
+                persistence_mode="Enabled" if persistence(nvml) else "Disabled",
+                mig_mode="Disabled" if gpu.mig else "N/A",
+                serial=gpu.serial,
+                uuid=gpu.uuid,
+                minor=gpu.minor,
+                vbios=gpu.vbios,
+                fabric_state="N/A" if not gpu.nvlink else "Completed" if configured else "In Progress",
+                fabric_status="Success" if registered else "N/A",
+                clique="0" if registered else "N/A",
+                cluster="00000000-0000-0000-0000-000000000000" if registered else "N/A",
+                bandwidth="N/A",
+            )
+        )
+
+
+def _table(gpus: Sequence[Gpu], nvml: Nvml, kit: Kit) -> None:
+    head = {"smi": kit.data["version"], "driver": nvml.driver, "cuda": cuda_version(nvml.driver)}
+    sys.stdout.write(kit.text("nvidia-smi.table-head", date=_now(), **head))
+    for gpu in (gpu for gpu in gpus if not gpu.lost):
+        sys.stdout.write(
+            kit.text(
+                "nvidia-smi.table-gpu",
+                index=gpu.index,
+                name=gpu.name[:30],
+                persistence="On" if persistence(nvml) else "Off",
+                bus_id=gpu.bus_id,
+                ecc="0",
+                draw=idle_watts(gpu),
+                limit=gpu.power_limit_w,
+                memory=gpu.memory_mib,
+                mig="Disabled" if gpu.mig else "N/A",
+            )
+        )
+    sys.stdout.write(kit.text("nvidia-smi.table-foot"))
+
+
+def persistence(nvml: Nvml) -> bool:
+    """Tells whether nvidia-persistenced holds the GPUs open."""
+    return (nvml.root / "run/nvidia-persistenced/nvidia-persistenced.pid").exists()
+
+
+def idle_watts(gpu: Gpu) -> int:
+    """Gives the power that an idle GPU draws here: a tenth of its limit."""
+    return gpu.power_limit_w // 10
+
+
+def pcie_generation(gpu: Gpu) -> int:
+    """Gives the PCIe generation of the GPU's architecture (data sheets: Ampere and Ada 4, Hopper and Blackwell 5)."""
+    return 5 if gpu.architecture in {"Hopper", "Blackwell"} else 4
+
+
+def _now() -> str:
+    return time.strftime("%a %b %e %H:%M:%S %Y")
