@@ -75,7 +75,7 @@ def build(
     folder: Path,
     *,
     architecture: str = "amd64",
-    releases: Sequence[str] | None = None,
+    driver_releases: Sequence[str] | None = None,
     withdraw: Collection[str] = (),
     valid_until: datetime | None = None,
     signature: Signature = Signature.GOOD,
@@ -87,7 +87,7 @@ def build(
     Args:
         folder: where to; other files in it that end in .deb are removed.
         architecture: of the nodes: amd64 or arm64.
-        releases: the driver releases to offer, such as ("580.95.05", "595.58.03"); None for all described ones.
+        driver_releases: the driver releases to offer, such as ("580.95.05", "595.58.03"); None for all described ones.
         withdraw: what not to offer, or no longer: releases as `driver/580.95.05`, or single packages as `libcuda1=580.95.05-1`.
         valid_until: a Valid-Until field in the index; NVIDIA's has none.
         signature: how to sign.
@@ -95,11 +95,11 @@ def build(
         progress: where progress goes.
 
     Raises:
-        ValueError: `releases` or `withdraw` name something that is not described.
+        ValueError: `driver_releases` or `withdraw` name something that is not described.
     """
     cache = cache or default_cache()
     pool, rows = _pool(cache, architecture, progress)
-    chosen = _choose(rows, releases, withdraw)
+    chosen = _choose(rows, driver_releases, withdraw)
     key = lasting_key(cache / "lab/vendor-key.pgp")
     folder.mkdir(parents=True, exist_ok=True)
     for row in chosen:
@@ -171,7 +171,7 @@ def _choose(
     gone = set(withdraw)
     if driver_releases is not None:
         wanted = {f"driver/{release}" for release in driver_releases}
-        _must_know(wanted, known, "releases")
+        _must_know(wanted, known, "driver_releases")
         gone |= {release for release in known if release.startswith("driver/")} - wanted
     _must_know(set(withdraw), known | packages, "withdraw")
     return tuple(row for row in rows if not set(row.releases) <= gone and f"{row.name}={row.version}" not in gone)
