@@ -80,11 +80,12 @@ def _greet(client: paramiko.Transport, hop: Hop, entries: list[Entry], seconds: 
     options.key_types = order_algorithms(entries_for(entries, hop.known_as, hop.known_port), options.key_types)
     try:
         client.start_client(timeout=seconds)
+        # start_client returns quietly when its time has passed; this call then says so.
+        key = client.get_remote_server_key()
     except (paramiko.SSHException, EOFError, OSError) as error:
         raise unreachable(
             hop, f"{hop.address} port {hop.port} does not speak ssh with us: {error or 'the connection ended'}"
         ) from error
-    key = client.get_remote_server_key()
     judgement = judge_key(entries, hop.known_as, hop.known_port, key.asbytes())
     if judgement.verdict is not Verdict.KNOWN:
         raise refuse_key(hop, judgement, key.get_name(), key.asbytes())

@@ -25,7 +25,9 @@ def log_in(client: paramiko.Transport, hop: Hop) -> None:
         GpuprovError: GP-SSH-002 with everything that was tried.
     """
     tried: list[str] = []
-    allowed: list[str] = []
+    allowed = _methods(client, hop)
+    if client.is_authenticated():
+        return
     for label, attempt in _attempts(client, hop, tried):
         try:
             rest = attempt()
@@ -48,6 +50,17 @@ def log_in(client: paramiko.Transport, hop: Hop) -> None:
         allowed[:] = rest
         tried.append(f"{label}: accepted, but the host wants more ({', '.join(rest)})")
     raise refuse_login(hop, tried, allowed, cut=False)
+
+
+def _methods(client: paramiko.Transport, hop: Hop) -> list[str]:
+    """Ask what the host accepts, as ssh does: by a login without any proof, which does not count as a try."""
+    try:
+        client.auth_none(hop.user)
+    except paramiko.BadAuthenticationType as error:
+        return list(error.allowed_types)
+    except (paramiko.SSHException, EOFError, OSError):
+        return []  # What the host thinks of the real attempts is told by themselves.
+    return []
 
 
 Attempt = tuple[str, Callable[[], list[str]]]
