@@ -89,9 +89,9 @@ def _exporters(scene: Scene, cure: Cure) -> None:
 
 
 def _touched(service: ServiceWant, cure: Cure) -> bool:
-    subjects = {service.name, *service.packages}
-    brought = {Action.START, Action.RESTART, *MOVES}
+    """Whether another change starts the unit anew."""
     return any(
-        change.action is Action.REBOOT or (change.action in brought and change.subject in subjects)
+        change.action is Action.REBOOT
+        or (change.action in {Action.START, Action.RESTART} and change.subject == service.name)
         for change in cure.changes
     )

@@ -1,0 +1,341 @@
+"""Small worlds for tests: a lock, a spec, a host as it should be, and a host on which a plan is carried out."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gpuprov.lock.types import Lock, LockedPool, LockedSource
+from gpuprov.model.address import member_address, split_address
+from gpuprov.model.change import Action, Change, HostPlan
+from gpuprov.model.fact import Absent, Fact, Known, Observation, Unknown
+from gpuprov.model.package import PackageRow
+from gpuprov.model.snapshot import Snapshot
+from gpuprov.spec.types import (
+    ContainerSpec,
+    DriverSpec,
+    FileSpec,
+    GpuSpec,
+    PoolSpec,
+    RolloutSpec,
+    Spec,
+    StackSpec,
+)
+from gpuprov.want.components import Components, UnitRow
+from gpuprov.want.expectations import expectations
+from gpuprov.want.files import merge_json, source_paths
+from gpuprov.want.host import host_want
+from gpuprov.want.pool import pool_want
+from gpuprov.want.types import HostWant, Owned, PoolWant
+
+VERSIONS = {
+    "nvidia-driver-cuda": "580.95.05-1",
+    "nvidia-kernel-open-dkms": "580.95.05-1",
+    "libcuda1": "580.95.05-1",
+    "nvidia-fabricmanager": "580.95.05-1",
+    "cuda-toolkit-13-0": "13.0.2-1",
+    "docker.io": "20.10.24+dfsg1-1+b3",
+    "nvidia-container-toolkit": "1.18.0-1",
+    "datacenter-gpu-manager-exporter": "4.8.2-1",
+    "prometheus-node-exporter": "1.5.0-1+b6",
+}
+COMPONENTS = Components(
+    units=(
+        UnitRow(name="docker", packages=("docker.io", "docker-ce")),
+        UnitRow(name="nvidia-fabricmanager", packages=("nvidia-fabricmanager",), gpu=True),
+        UnitRow(name="nvidia-dcgm-exporter", packages=("datacenter-gpu-manager-exporter",), gpu=True, exporter="dcgm"),
+        UnitRow(name="prometheus-node-exporter", packages=("prometheus-node-exporter",), exporter="node"),
+    ),
+    nvml_names={"H100-SXM5-80GB": ("NVIDIA H100 80GB HBM3",)},
+)
+
+
+def make_lock(versions: Mapping[str, str] = VERSIONS, driver: str = "580.95.05") -> Lock:
+    """A lock with one pool, `train`; packages named nvidia*, libcuda*, cuda* and dcgm come from the source nvidia."""
+    rows = tuple(
+        PackageRow(
+            name=name,
+            version=version,
+            arch="amd64",
+            source="os" if name.startswith(("docker", "prometheus")) else "nvidia",
+            sha256=hashlib.sha256(f"{name}={version}".encode()).hexdigest(),
+        )
+        for name, version in sorted(versions.items())
+    )
+    sources = (
+        LockedSource(
+            name="nvidia",
+            url="http://repo.example/nvidia",
+            suite="./",
+            components=(),
+            fingerprints=("A" * 40,),
+            on_host=True,
+            key_text="-----BEGIN PGP PUBLIC KEY BLOCK-----\n",
+        ),
+        LockedSource(
+            name="os", url="http://repo.example/os", suite="x", components=("main",), fingerprints=(), on_host=False
+        ),
+    )
+    pool = LockedPool(pool="train", os="debian-12", arch="amd64", requests=(), packages=rows, bounds=(), driver=driver)
+    return Lock(spec_inputs="s", catalog_inputs="c", sources=sources, pools={"train": pool}, digest="sha256:lock")
+
+
+def make_pool(*, gpus: bool = True, driver: bool = True) -> PoolSpec:
+    """The pool `train`: eight H100s, or none."""
+    return PoolSpec(
+        name="train",
+        os="debian-12",
+        gpu=GpuSpec(model="H100-SXM5-80GB", per_host=8) if gpus else None,
+        onprem=None,
+        rollout=RolloutSpec(),
+        stack=StackSpec(
+            driver=DriverSpec(version="580.*") if driver else None,
+            container=ContainerSpec(toolkit="1.18.*"),
+        ),
+    )
+
+
+def make_spec(
+    pool: PoolSpec, files: Mapping[str, str] | None = None, exporters: tuple[str, ...] = ("node", "dcgm")
+) -> Spec:
+    """A spec around one pool."""
+    texts = {"/etc/motd": "GPU host\n"} if files is None else files
+    return Spec(
+        path="gpuprov.yaml",
+        name="train",
+        os="debian-12",
+        sources={},
+        stack=pool.stack,
+        pools={pool.name: pool},
+        files=tuple(FileSpec(path=path, text=text) for path, text in texts.items()),
+        exporters=exporters,
+        verify=("nvidia-smi -L",),
+        inventory=None,
+        pin="owned",
+        waivers=(),
+        digest="sha256:spec",
+    )
+
+
+def make_want(
+    versions: Mapping[str, str] = VERSIONS,
+    *,
+    gpus: bool = True,
+    files: Mapping[str, str] | None = None,
+    driver: str = "580.95.05",
+    host: str = "node-1",
+) -> HostWant:
+    """The want of one host of the pool `train`."""
+    pool = make_pool(gpus=gpus, driver=bool(driver))
+    want = pool_want(make_lock(versions, driver), make_spec(pool, files), pool, "onprem", components=COMPONENTS)
+    return host_want(want, host)
+
+
+def observation(value: Any) -> Observation:
+    """Read an observation of a case: null is absent, {unknown: reason} unknown, anything else known."""
+    if value is None:
+        return Absent()
+    if isinstance(value, dict) and set(value) == {"unknown"}:
+        return Unknown(value["unknown"])
+    return Known(value)
+
+
+def make_snapshot(
+    facts: Mapping[str, Any], host: str = "node-1", families: Mapping[str, Any] | None = None
+) -> Snapshot:
+    """A snapshot of plain values; members of families without a fact are absent unless said otherwise."""
+    missing = dict.fromkeys(("package", "file", "service", "exporter"), None) if families is None else families
+    return Snapshot(
+        host=host,
+        taken="2026-11-30T00:00:00Z",
+        facts={a: Fact(address=a, observation=observation(v)) for a, v in facts.items()},
+        families={family: observation(value) for family, value in missing.items()},
+    )
+
+
+def edit(snapshot: Snapshot, edits: Mapping[str, Observation]) -> Snapshot:
+    """The snapshot with other observations at some addresses."""
+    facts = {**snapshot.facts, **{a: Fact(address=a, observation=o) for a, o in edits.items()}}
+    return replace(snapshot, facts=facts)
+
+
+def owned_value(pool: PoolWant) -> dict[str, Any]:
+    """The record that gpuprov leaves on a host after it brought it to a want."""
+    digests = {file.path: sha256(file.text) for file in pool.files}
+    for source in pool.sources:
+        digests |= {source.path: sha256(source.text), source.key_path: sha256(source.key_text)}
+    shared = {file.path for file in pool.files if file.merge.value == "json"}
+    return {
+        "packages": {package.name: package.version for package in pool.packages},
+        "files": {path: digest for path, digest in digests.items() if path not in shared},
+        "sources": [source.name for source in pool.sources],
+        "want": pool.digest,
+    }
+
+
+def sha256(text: str) -> str:
+    """Hex digest of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def satisfied(want: HostWant, *, owned: bool = True) -> Snapshot:
+    """A host as the want says, with a foreign key in the engine's configuration and foreign packages."""
+    facts: dict[str, Any] = {"host.boot_id": "boot-1", "host.name": want.host, 'package["bash"].version': "5.2-1"}
+    for expectation in expectations(want, Owned()):
+        assert isinstance(expectation.value, Known)
+        facts[expectation.address] = expectation.value.value
+    for file in want.pool.files:
+        address = member_address("file", file.path, "text")
+        facts[address] = merge_json('{"data-root": "/data"}', file.text) if address in facts else file.text
+    if want.pool.gpu is not None:
+        facts["gpu.models"] = [want.pool.gpu.nvml_names[0]] * want.pool.gpu.count
+    facts["gpuprov.owned"] = owned_value(want.pool) if owned else None
+    return make_snapshot(facts, want.host)
+
+
+def fresh(want: HostWant) -> Snapshot:
+    """A host on which nothing was done yet; it has its GPUs."""
+    facts: dict[str, Any] = {
+        "host.boot_id": "boot-1",
+        "host.name": want.host,
+        "host.os": want.pool.os,
+        "host.arch": want.pool.arch,
+        "apt.dpkg": "ok",
+        "stack.driver.on_disk": None,
+        "stack.driver.loaded": None,
+        "stack.driver.nvml": None,
+        "stack.driver.modules": None,
+        "stack.container.runtimes": None,
+        "gpu.models": None,
+        "gpuprov.owned": None,
+    }
+    if want.pool.gpu is not None:
+        facts["gpu.count"] = want.pool.gpu.count
+    return make_snapshot(facts, want.host)
+
+
+class FakeHost:
+    """A host in memory on which the changes of a plan do what they do on a real one."""
+
+    def __init__(self, snapshot: Snapshot, want: HostWant) -> None:
+        self.want = want
+        self.snapshot = snapshot
+        self.seen: dict[str, Observation] = {a: fact.observation for a, fact in snapshot.facts.items()}
+
+    def carry_out(self, plan: HostPlan) -> Snapshot:
+        """Make every change, in order."""
+        for change in plan.changes:
+            self._make(change)
+        return edit(self.snapshot, self.seen)
+
+    def _make(self, change: Change) -> None:
+        name = change.subject
+        match change.action:
+            case Action.INSTALL | Action.UPGRADE | Action.DOWNGRADE:
+                self._install(name, change.after)
+            case Action.REPAIR:
+                self._repair()
+            case Action.REMOVE:
+                self._all("package", name, Absent())
+            case Action.DELETE:
+                self._all("file", name, Absent())
+            case Action.HOLD | Action.RELEASE:
+                self._set("package", name, "held", Known(change.action is Action.HOLD))
+            case Action.WRITE:
+                self._write(name)
+            case _:
+                self._run(change.action, name)
+
+    def _run(self, action: Action, name: str) -> None:
+        match action:
+            case Action.ENABLE:
+                self._set("service", name, "enabled", Known("enabled"))
+            case Action.START | Action.RESTART:
+                self._start(name)
+            case Action.LOAD:
+                self._load()
+            case Action.REBOOT:
+                self._reboot()
+            case _:
+                raise AssertionError(action)
+
+    def _set(self, family: str, member: str, leaf: str, value: Observation) -> None:
+        self.seen[member_address(family, member, leaf)] = value
+
+    def _all(self, family: str, member: str, value: Observation) -> None:
+        for address in list(self.seen):
+            parts = split_address(address)
+            if parts is not None and parts[:2] == (family, member):
+                self.seen[address] = value
+
+    def _install(self, name: str, version: str) -> None:
+        for leaf, value in (("version", version), ("state", "installed"), ("held", True)):
+            self._set("package", name, leaf, Known(value))
+        if version.startswith(self.want.pool.on_disk or "none"):
+            self._driver_on_disk()
+
+    def _driver_on_disk(self) -> None:
+        self.seen["stack.driver.on_disk"] = Known(self.want.pool.on_disk)
+        if self.want.pool.driver is not None and isinstance(self.seen.get("stack.driver.loaded"), Absent):
+            self.seen["stack.driver.modules"] = Known(self.want.pool.driver.modules)
+        if self.seen.get("stack.driver.loaded") == Known(self.want.pool.on_disk):
+            self._libraries_fit()
+
+    def _libraries_fit(self) -> None:
+        gpu = self.want.pool.gpu
+        self.seen["stack.driver.nvml"] = self.seen["stack.driver.loaded"]
+        if gpu is not None:
+            self.seen["gpu.models"] = Known([gpu.nvml_names[0]])
+
+    def _repair(self) -> None:
+        self.seen["apt.dpkg"] = Known("ok")
+        for address in list(self.seen):
+            parts = split_address(address)
+            if parts is not None and parts[0] == "package" and parts[2] == "state":
+                self.seen[address] = Known("installed")
+        if self.want.pool.on_disk:
+            self._driver_on_disk()
+
+    def _write(self, path: str) -> None:
+        pool = self.want.pool
+        texts = {file.path: file for file in pool.files}
+        keys = {p: text for s in pool.sources for p, text in ((s.path, s.text), (s.key_path, s.key_text))}
+        file = texts.get(path)
+        if file is not None and file.merge.value == "json":
+            address = member_address("file", path, "text")
+            now = self.seen.get(address)
+            present = str(now.value) if isinstance(now, Known) else ""
+            self.seen[address] = Known(merge_json(present, file.text))
+            self.seen["stack.container.runtimes"] = Known(["nvidia", "runc"])
+            return
+        text, mode = (keys[path], "0644") if file is None else (file.text, file.mode)
+        for leaf, value in (
+            ("sha256", sha256(text)),
+            ("text", text),
+            ("mode", mode),
+            ("owner", "root"),
+            ("group", "root"),
+        ):
+            self._set("file", path, leaf, Known(value))
+
+    def _start(self, name: str) -> None:
+        self._set("service", name, "active", Known("active"))
+        exporter = next((s.exporter for s in self.want.pool.services if s.name == name), "")
+        if exporter:
+            self._set("exporter", exporter, "answers", Known(True))
+
+    def _load(self) -> None:
+        self.seen["stack.driver.loaded"] = self.seen["stack.driver.on_disk"]
+        if self.want.pool.driver is not None:
+            self.seen["stack.driver.modules"] = Known(self.want.pool.driver.modules)
+        self._libraries_fit()
+
+    def _reboot(self) -> None:
+        self.seen["host.boot_id"] = Known("boot-2")
+        self._load()
+        for service in self.want.pool.services:
+            if self.seen.get(member_address("service", service.name, "enabled")) == Known("enabled"):
+                self._start(service.name)
+
+
+__all__ = ["COMPONENTS", "VERSIONS", "FakeHost", "source_paths"]
