@@ -147,12 +147,11 @@ def _make(description: LabDescription, folder: Path, bases: dict[str, Path], rep
     """Make everything of a lab and wait until each node lets a person in."""
     names = LabNames(description.id)
     raise_settings(description.id)
-    for name in (names.supervisors_cgroup, *(names.node_cgroup(node.name) for node in description.nodes)):
-        cgroup.create(name)
+    cgroup.create(names.supervisors_cgroup)
     with ThreadPoolExecutor(_WORKERS) as workers:
         try:
             report(Progress(phase="lab up", subject=description.id, text="keys, network and package repository"))
-            packages = workers.submit(build, names.repository, releases=description.driver_releases)
+            packages = workers.submit(build, names.repository, driver_releases=description.driver_releases)
             keys = workers.submit(handout.make_keys, description, folder, names.folder)
             network.make_router(description)
             host_keys = keys.result()
@@ -210,7 +209,7 @@ def _make_disk(
 def _serve_packages(description: LabDescription, folder: Path, packages: VendorRepository) -> None:
     """Serve the vendor's package repository on the router, and give its key to the person."""
     names = LabNames(description.id)
-    handout.write_vendor_key(folder, packages.key)
+    handout.write_vendor_key(folder, packages.key.read_text(encoding="ascii"))
     start_service(
         [
             "nsenter",

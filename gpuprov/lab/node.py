@@ -112,7 +112,6 @@ class Node:
         if self.supervisor() is not None:
             return
         name = self.description.name
-        cgroup.create(self.names.node_cgroup(name))
         start_service(
             [sys.executable, "-m", "gpuprov.lab.supervise", self.lab.id, name],
             log=self.names.node_folder(name) / "supervisor.log",
