@@ -1,0 +1,150 @@
+"""The closure of requests as clauses, in groups that a person can follow; no solver in here."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from gpuprov.lock.candidates import Candidates
+from gpuprov.lock.equal import EqualSet, member_of
+from gpuprov.lock.index import Group, Relation, Stanza
+from gpuprov.lock.types import Request
+from gpuprov.model.version import upstream
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reason:
+    """Why a group of clauses is there: one sentence over all versions that share it."""
+
+    kind: str
+    """`wanted`, `needs`, `conflicts` or `equal`."""
+    name: str
+    """The package that asks."""
+    text: str
+    """What is asked for: `nv-driver (<< 585)`."""
+    targets: tuple[str, ...] = ()
+    """Names that the reason leads to."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Clauses:
+    """Variables for every version in the closure, and clauses grouped by reason."""
+
+    candidates: Candidates
+    variables: dict[str, list[tuple[Stanza, int]]] = field(default_factory=dict)
+    """For each package its versions, best first, with their variables."""
+    hard: list[list[int]] = field(default_factory=list)
+    """At most one version of a package."""
+    groups: dict[Reason, list[list[int]]] = field(default_factory=dict)
+    versions: dict[Reason, list[str]] = field(default_factory=dict)
+    """Versions of the asking package that share a reason."""
+    last: int = 0
+
+    def new(self) -> int:
+        """A fresh variable."""
+        self.last += 1
+        return self.last
+
+    def add(self, reason: Reason, clause: list[int], version: str = "") -> None:
+        """Add a clause under a reason."""
+        self.groups.setdefault(reason, []).append(clause)
+        if version:
+            known = self.versions.setdefault(reason, [])
+            if version not in known:
+                known.append(version)
+
+
+def build(candidates: Candidates, requests: Sequence[Request], equal: Sequence[EqualSet]) -> Clauses:
+    """Write down everything that a choice for the requests must satisfy."""
+    clauses = Clauses(candidates=candidates)
+    wanted = list(dict.fromkeys(request.name for request in requests))
+    _closure(clauses, wanted)
+    for name, versions in clauses.variables.items():
+        _at_most_one(clauses, [variable for _, variable in versions])
+        for stanza, variable in versions:
+            for group in stanza.needs:
+                _needs(clauses, name, stanza, variable, group)
+            for relation in stanza.conflicts:
+                _conflicts(clauses, stanza, variable, relation)
+    for request in requests:
+        text = f"{request.name} {request.constraint}".strip()
+        reason = Reason(kind="wanted", name=request.address or "the request", text=text, targets=(request.name,))
+        clauses.add(reason, [variable for _, variable in clauses.variables.get(request.name, ())])
+    for each in equal:
+        _equal(clauses, each, wanted)
+    return clauses
+
+
+def _closure(clauses: Clauses, wanted: Sequence[str]) -> None:
+    todo = list(wanted)
+    for name in todo:  # grows while it is read
+        if name in clauses.variables:
+            continue
+        found = clauses.candidates.of(name)
+        clauses.variables[name] = [(stanza, clauses.new()) for stanza in found]
+        for relation in dict.fromkeys(r for stanza in found for group in stanza.needs for r in group):
+            todo += [relation.name, *clauses.candidates.index.providers(relation.name)]
+
+
+def _answers(clauses: Clauses, relation: Relation) -> list[tuple[Stanza, int]]:
+    names = (relation.name, *clauses.candidates.index.providers(relation.name))
+    return [
+        (stanza, variable)
+        for name in names
+        for stanza, variable in clauses.variables.get(name, ())
+        if stanza.satisfies(relation)
+    ]
+
+
+def _at_most_one(clauses: Clauses, variables: list[int]) -> None:
+    """Sequential encoding: about three clauses a version, where pairs would take the square."""
+    if not variables:
+        return
+    before = variables[0]
+    for variable in variables[1:]:
+        seen = clauses.new()
+        clauses.hard += [[-before, -variable], [-before, seen], [-variable, seen]]
+        before = seen
+
+
+def _needs(clauses: Clauses, name: str, stanza: Stanza, variable: int, group: Group) -> None:
+    answers = [(other, v) for relation in group for other, v in _answers(clauses, relation)]
+    if any(v == variable for _, v in answers):
+        return  # it provides what it needs
+    targets = tuple(dict.fromkeys([relation.name for relation in group] + [other.name for other, _ in answers]))
+    reason = Reason(kind="needs", name=name, text=" | ".join(map(str, group)), targets=targets)
+    clauses.add(reason, [-variable, *(v for _, v in answers)], stanza.version)
+
+
+def _conflicts(clauses: Clauses, stanza: Stanza, variable: int, relation: Relation) -> None:
+    for other, v in _answers(clauses, relation):
+        if other.name != stanza.name:
+            reason = Reason(kind="conflicts", name=stanza.name, text=str(relation), targets=(other.name,))
+            clauses.add(reason, [-variable, -v], stanza.version)
+
+
+def _equal(clauses: Clauses, each: EqualSet, wanted: Iterable[str]) -> None:
+    """One upstream version and one source for all packages of a set that are chosen."""
+    heads = [name for name in wanted if member_of(name, each)]
+    if not heads:
+        return
+    offered = dict.fromkeys(
+        (upstream(stanza.version), stanza.row.source) for stanza, _ in clauses.variables.get(heads[0], ())
+    )
+    decided = {key: clauses.new() for key in offered}
+    _at_most_one(clauses, list(decided.values()))
+    text = f"the {each.label} set has one version from one source, that of {heads[0]}"
+    for name, versions in clauses.variables.items():
+        keys = {(upstream(s.version), s.row.source) for s, _ in versions}
+        floating = each.driver and not member_of(name, each) and bool(keys & decided.keys())
+        if not member_of(name, each) and not floating:
+            continue
+        reason = Reason(kind="equal", name=name, text=text, targets=(heads[0],))
+        for stanza, variable in versions:
+            key = (upstream(stanza.version), stanza.row.source)
+            if key in decided:
+                clauses.add(reason, [-variable, decided[key]], stanza.version)
+            elif floating:
+                for other, chosen in decided.items():
+                    if other in keys:
+                        clauses.add(reason, [-variable, -chosen], stanza.version)
+            else:
+                clauses.add(reason, [-variable], stanza.version)

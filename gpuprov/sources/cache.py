@@ -1,0 +1,205 @@
+"""The cache of parsed indexes: one SQLite file per set of index files, with a row per package version.
+
+Dependency fields stay text in the file and are read when a package is asked for: a lock needs some hundred of 60,000.
+"""
+
+import hashlib
+import os
+import re
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgpack
+
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.version import sort_key
+from gpuprov.sources.files import prune, unwritable
+from gpuprov.sources.packages import stanzas_of
+
+_FORM: Final = 1
+"""Raised when the form of the file changes; older files are then built anew."""
+
+_KEPT_INDEXES: Final = 8
+_KEPT_FILES: Final = 64
+_SCHEMA: Final = """
+CREATE TABLE row(name TEXT NOT NULL, body BLOB NOT NULL);
+CREATE TABLE provided(name TEXT NOT NULL, provider TEXT NOT NULL, PRIMARY KEY(name, provider)) WITHOUT ROWID;
+CREATE TABLE mention(name TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
+"""
+# The fields in which apt reads relations, in its order: the position of a name's first mention breaks its last tie.
+_MENTIONING: Final = (
+    "Pre-Depends",
+    "Depends",
+    "Conflicts",
+    "Breaks",
+    "Recommends",
+    "Suggests",
+    "Replaces",
+    "Enhances",
+    "Provides",
+)
+_NAMES: Final = re.compile(r"(?:^|[,|])\s*([A-Za-z0-9][A-Za-z0-9+._-]*)(?=[\s,|(]|$)")
+_KEPT_FIELDS: Final = (
+    "Version",
+    "Architecture",
+    "Pre-Depends",
+    "Depends",
+    "Recommends",
+    "Suggests",
+    "Conflicts",
+    "Breaks",
+    "Provides",
+    "Essential",
+    "Important",
+    "Priority",
+    "Filename",
+    "Size",
+    "Installed-Size",
+    "SHA256",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IndexPart:
+    """One verified Packages file of a source."""
+
+    source: str
+    rank: int
+    """Position of the source."""
+    pin: int
+    path: Path
+    suffix: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RawRow:
+    """One package version as the cache holds it."""
+
+    name: str
+    source: str
+    rank: int
+    pin: int
+    fields: dict[str, str]
+
+
+def open_cache(folder: Path, parts: Sequence[IndexPart]) -> sqlite3.Connection:
+    """Open the parsed form of some index files, building it when it is not there yet.
+
+    Raises:
+        GpuprovError: GP-SRC-005 (a file cannot be parsed), GP-DOC-007 (the cache cannot be written).
+    """
+    path = folder / "index" / f"{_name(parts)}.sqlite"
+    if path.is_file():
+        connection = _try_open(path)
+        if connection is not None:
+            return connection
+    _build(path, parts)
+    prune(path.parent, _KEPT_INDEXES)
+    prune(folder / "files", _KEPT_FILES)
+    connection = _try_open(path)
+    if connection is None:
+        raise GpuprovError(unwritable(path, OSError("the index that was just written cannot be read")))
+    return connection
+
+
+def _name(parts: Sequence[IndexPart]) -> str:
+    text = "\n".join(f"{part.source} {part.rank} {part.pin} {part.sha256}" for part in parts)
+    return hashlib.sha256(f"{_FORM}\n{text}".encode()).hexdigest()[:40]
+
+
+def _try_open(path: Path) -> sqlite3.Connection | None:
+    """Open a finished file; None when it is damaged, as after a full disk."""
+    try:
+        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+        (form,) = connection.execute("PRAGMA user_version").fetchone()
+        os.utime(path)
+    except (sqlite3.DatabaseError, OSError):
+        return None
+    if form != _FORM:
+        connection.close()
+        return None
+    return connection
+
+
+def _build(path: Path, parts: Sequence[IndexPart]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+        os.close(handle)
+        try:
+            _fill(Path(name), parts)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise GpuprovError(unwritable(path, error)) from error
+
+
+def _fill(path: Path, parts: Sequence[IndexPart]) -> None:
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        # Nothing to protect: the file only gets its name when it is whole.
+        connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_SCHEMA} BEGIN;")
+        mentions: dict[str, int] = {}
+        provided: dict[tuple[str, str], None] = {}
+        rows = (row for part in parts for row in _rows(part, mentions, provided))
+        connection.executemany("INSERT INTO row VALUES(?, ?)", rows)
+        connection.executemany("INSERT INTO provided VALUES(?, ?)", provided)
+        connection.executemany("INSERT INTO mention VALUES(?, ?)", mentions.items())
+        connection.execute("COMMIT")
+        connection.execute("CREATE INDEX by_name ON row(name)")
+        connection.execute(f"PRAGMA user_version={_FORM}")
+    finally:
+        connection.close()
+
+
+def _rows(
+    part: IndexPart, mentions: dict[str, int], provided: dict[tuple[str, str], None]
+) -> Iterator[tuple[str, bytes]]:
+    for fields in stanzas_of(part.path, part.suffix, part.source):
+        name = fields["Package"]
+        try:
+            sort_key(fields["Version"])
+        except ValueError as error:
+            raise GpuprovError(_broken(part.source, name, str(error))) from error
+        for mentioned in _mentioned(name, fields):
+            mentions.setdefault(mentioned, len(mentions))
+        if "Provides" in fields:
+            for other in _NAMES.findall(fields["Provides"]):
+                if other != name:
+                    provided[other, name] = None
+        kept = [fields.get(key, "") for key in _KEPT_FIELDS]
+        yield name, msgpack.packb([part.source, part.rank, part.pin, *kept])
+
+
+def _mentioned(name: str, fields: dict[str, str]) -> Iterable[str]:
+    yield name
+    for field in _MENTIONING:
+        text = fields.get(field)
+        if text:
+            yield from _NAMES.findall(text)
+
+
+def read_rows(connection: sqlite3.Connection, name: str) -> list[RawRow]:
+    """All versions of a package."""
+    found = []
+    for (body,) in connection.execute("SELECT body FROM row WHERE name = ?", (name,)):
+        source, rank, pin, *values = msgpack.unpackb(body)
+        fields = dict(zip(_KEPT_FIELDS, values, strict=True))
+        found.append(RawRow(name=name, source=source, rank=rank, pin=pin, fields=fields))
+    return found
+
+
+def _broken(source: str, name: str, what: str) -> Diagnostic:
+    return Diagnostic(
+        code="GP-SRC-005",
+        address=f"sources.{source}",
+        summary=f"source {source} has a broken stanza of {name}: {what}",
+        hint="Tell the repository's owner.",
+    )

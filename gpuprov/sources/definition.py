@@ -1,0 +1,52 @@
+"""A package source as it is defined, before anything is fetched; and the same as the lock records it."""
+
+from dataclasses import dataclass, field
+
+from gpuprov.lock.types import LockedSource
+from gpuprov.sources.keys import armoured, fingerprints, read_keys
+from gpuprov.sources.redact import without_credentials
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceDefinition:
+    """One apt repository: one suite with its components, or one flat folder."""
+
+    name: str
+    """Name in the spec or catalog; suites of the OS archive are called `os/bookworm`, `os/bookworm-updates`."""
+    url: str = field(repr=False)
+    """Root of the repository: http, https or file; it may hold a user and password, which are never shown."""
+    suite: str
+    """Suite, or the path of a flat repository below the root, ending in `/`."""
+    components: tuple[str, ...]
+    """Empty for a flat repository."""
+    keys: bytes = field(repr=False)
+    """Public keys that may sign it, armoured or binary, one or several."""
+    on_host: bool
+    """Whether gpuprov writes this source on the hosts; False for the OS archive as the host has it."""
+    priority: int | None = None
+    """apt's pin priority; None takes what the repository's Release asks for (500, or 100 for backports)."""
+    check_valid_until: bool = True
+    """Whether an expired index is refused; False only where the machine's own apt is told so."""
+
+    @property
+    def flat(self) -> bool:
+        """Whether the repository has no suites and components."""
+        return self.suite.endswith("/")
+
+
+def locked(definition: SourceDefinition) -> LockedSource:
+    """The source as the lock records it: without credentials, with the fingerprints of its keys.
+
+    Raises:
+        GpuprovError: GP-SRC-006 when the keys cannot be read.
+    """
+    certs = read_keys(definition.keys, definition.name)
+    return LockedSource(
+        name=definition.name,
+        url=without_credentials(definition.url),
+        suite=definition.suite,
+        components=definition.components,
+        fingerprints=fingerprints(certs),
+        on_host=definition.on_host,
+        key_text=armoured(certs) if definition.on_host else "",
+    )
