@@ -1,0 +1,59 @@
+"""`init`: a first spec, of an example or of a host that is there."""
+
+from pathlib import Path
+
+from gpuprov.app.access import Access
+from gpuprov.app.named import named_hosts
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.progress import Report
+from gpuprov.model.snapshot import NotObserved
+from gpuprov.probe.probe import ProbeRequest, probe_hosts
+from gpuprov.spec.draft import draft_spec, example_inventory, example_spec
+from gpuprov.store.files import write_text
+
+
+def init_example(folder: Path) -> tuple[Path, ...]:
+    """Write a commented example spec and inventory.
+
+    Raises:
+        GpuprovError: GP-DOC-007 when one of the files is there already; then nothing is written.
+    """
+    return _write({folder / "gpuprov.yaml": example_spec(), folder / "inventory" / "site.yml": example_inventory()})
+
+
+def init_from_host(name: str, folder: Path, access: Access, report: Report) -> tuple[Path, ...]:
+    """Write a spec of what one host has, from a read-only look at it.
+
+    Raises:
+        GpuprovError: the host cannot be observed, or the file is there already.
+    """
+    path = folder / "gpuprov.yaml"
+    _refuse_existing([path])
+    hosts, _ = named_hosts([name], None, access)
+    result = probe_hosts(hosts, ProbeRequest(), limit=1, timeout=access.probe_seconds, report=report)[0].result
+    if isinstance(result, NotObserved):
+        raise GpuprovError(Diagnostic(code=result.code, address=name, summary=result.reason, hint=result.hint))
+    return _write({path: draft_spec(result)})
+
+
+def _write(texts: dict[Path, str]) -> tuple[Path, ...]:
+    _refuse_existing(list(texts))
+    for path, text in texts.items():
+        write_text(path, text)
+    return tuple(texts)
+
+
+def _refuse_existing(paths: list[Path]) -> None:
+    there = [path for path in paths if path.exists()]
+    if there:
+        raise GpuprovError(
+            *(
+                Diagnostic(
+                    code="GP-DOC-007",
+                    address=str(path),
+                    summary="the file is there already; nothing was written",
+                    hint="give another folder with --dir, or move the file away",
+                )
+                for path in there
+            )
+        )

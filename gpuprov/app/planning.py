@@ -1,0 +1,56 @@
+"""From what was seen to a plan: expectations, findings with waivers, ordered changes."""
+
+from collections.abc import Mapping
+
+from gpuprov.app.hosts import Fleet
+from gpuprov.app.site import today
+from gpuprov.compare.compare import compare_want
+from gpuprov.compare.waive import waive
+from gpuprov.model.change import HostPlan, Plan
+from gpuprov.model.finding import Finding, Waiver
+from gpuprov.model.planned import Planned
+from gpuprov.model.snapshot import NotObserved, Snapshot
+from gpuprov.plan.plan import plan_host
+from gpuprov.want.expectations import expectations
+from gpuprov.want.owned import owned_of
+from gpuprov.want.types import HostWant
+
+
+def findings_of(want: HostWant, snapshot: Snapshot, waivers: tuple[Waiver, ...]) -> tuple[Finding, ...]:
+    """What is not as wanted on one host, waivers applied."""
+    expected = expectations(want, owned_of(snapshot))
+    return waive(compare_want(expected, snapshot), waivers, today=today())
+
+
+def plan_of(want: HostWant, snapshot: Snapshot, waivers: tuple[Waiver, ...]) -> HostPlan:
+    """The plan of one host."""
+    return plan_host(findings_of(want, snapshot, waivers), want, snapshot)
+
+
+def plan_fleet(
+    fleet: Fleet,
+    snapshots: Mapping[str, Snapshot],
+    not_observed: Mapping[str, NotObserved],
+    *,
+    lock: str,
+    waivers: tuple[Waiver, ...],
+) -> Planned:
+    """The plan of all hosts; those that could not be observed are left out, each with the reason.
+
+    Args:
+        fleet: hosts and wants.
+        snapshots: what was seen, by host.
+        not_observed: hosts of which there is no snapshot.
+        lock: the lock's digest, or empty for a hand-back.
+        waivers: of the spec.
+    """
+    plans = tuple(
+        plan_of(fleet.wants[host.name], snapshots[host.name], waivers) for host in fleet.hosts if host.name in snapshots
+    )
+    plan = Plan(
+        lock=lock,
+        wants={host.name: fleet.wants[host.name].digest for host in fleet.hosts},
+        hosts=plans,
+        excluded={name: found.reason for name, found in not_observed.items()},
+    )
+    return Planned(plan=plan, snapshots=snapshots, not_observed=not_observed)

@@ -1,0 +1,218 @@
+"""`up` and `destroy`: bring hosts to their wants, or hand them back; the same way, with another want."""
+
+import signal
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from gpuprov.app.access import Access
+from gpuprov.app.hosts import Fleet, open_fleet, open_released_fleet
+from gpuprov.app.observe import observe, observe_settled, split
+from gpuprov.app.planning import findings_of, plan_fleet, plan_of
+from gpuprov.app.preview import unobserved
+from gpuprov.app.site import Site, open_lock, open_site
+from gpuprov.app.staleness import refuse_stale_lock
+from gpuprov.converge.locate import find_playbooks
+from gpuprov.converge.runner import converge
+from gpuprov.converge.types import HostOutcome, Removal, RunDocuments
+from gpuprov.model.change import Plan
+from gpuprov.model.diagnostic import Diagnostic, Severity
+from gpuprov.model.host import Host
+from gpuprov.model.planned import Planned
+from gpuprov.model.progress import Progress, Report
+from gpuprov.model.run import HostResult, HostState, RunResult
+from gpuprov.model.snapshot import NotObserved, Snapshot
+from gpuprov.plan.removal import removals
+from gpuprov.rollout.rollout import roll_out
+from gpuprov.rollout.types import Patience, Target, Tools
+from gpuprov.store.journal import Journal, begin_run
+from gpuprov.store.lock import hold_site
+from gpuprov.transport.ssh import connect
+
+Ask = Callable[[Plan, Sequence[Diagnostic]], bool]
+"""Shows a plan and asks whether to go on; raises GpuprovError when it cannot ask."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UpRequest:
+    """What `up` or `destroy` was asked to do."""
+
+    spec: Path
+    access: Access
+    release: bool = False
+    """True for `destroy`: the wants are empty."""
+
+
+def up(request: UpRequest, *, ask: Ask, report: Report) -> RunResult:
+    """Probe, plan, ask, roll out, prove.
+
+    A host that is as wanted already is not touched: no Ansible task runs for it.
+
+    Args:
+        request: spec, hosts, direction.
+        ask: shows the plan and asks; not called when there is nothing to do.
+        report: where progress goes.
+
+    Returns:
+        One result per host; failures are in it as diagnostics.
+
+    Raises:
+        GpuprovError: before anything was touched, when it cannot begin.
+    """
+    site = open_site(request.spec)
+    command = "destroy" if request.release else "up"
+    with hold_site(site.state, command=command):
+        fleet, lock_digest, lock_text = _open(site, request)
+        seen = observe_settled(fleet.hosts, fleet, request.access, report)
+        snapshots, not_observed = split(seen)
+        waivers = site.spec.waivers
+        planned = plan_fleet(fleet, snapshots, not_observed, lock=lock_digest, waivers=waivers)
+        told = (*site.warnings, *fleet.warnings)
+        if not any(host.changes for host in planned.plan.hosts):
+            return _nothing_to_do(planned, told)
+        if not ask(planned.plan, told):
+            declined = Diagnostic(code="GP-RUN-005", summary="nothing was changed", severity=Severity.NOTE)
+            return RunResult(run="", plan=planned.plan, hosts=(), diagnostics=(declined,))
+        with begin_run(site.state, command=command) as journal:
+            journal.keep("spec.yaml", site.text)
+            journal.keep("lock.json", lock_text)
+            return _run(
+                site, fleet, planned, request.access, journal, report, RunDocuments(spec=site.text, lock=lock_text)
+            )
+
+
+def _open(site: Site, request: UpRequest) -> tuple[Fleet, str, str]:
+    if request.release:
+        return open_released_fleet(site, request.access), "", ""
+    lock, text = open_lock(site)
+    refuse_stale_lock(site, lock)
+    return open_fleet(site, lock, request.access), lock.digest, text
+
+
+def _nothing_to_do(planned: Planned, told: Sequence[Diagnostic]) -> RunResult:
+    hosts = tuple(
+        HostResult(
+            host=plan.host, pool=plan.pool, state=HostState.SATISFIED, remaining=(*plan.not_curable, *plan.unknown)
+        )
+        for plan in planned.plan.hosts
+    )
+    return RunResult(run="", plan=planned.plan, hosts=hosts, diagnostics=(*told, *unobserved(planned)))
+
+
+def _run(
+    site: Site,
+    fleet: Fleet,
+    planned: Planned,
+    access: Access,
+    journal: Journal,
+    report: Report,
+    documents: RunDocuments,
+) -> RunResult:
+    plans = {plan.host: plan for plan in planned.plan.hosts}
+    targets = [
+        Target(
+            host=host,
+            want=fleet.wants[host.name],
+            plan=plans[host.name],
+            batch=site.pool(host.pool).rollout.batch,
+        )
+        for host in fleet.hosts
+        if host.name in plans
+    ]
+
+    def tell(progress: Progress) -> None:
+        journal.log(progress)
+        report(progress)
+
+    with cancelled_by_interrupt(tell) as cancel:
+        tools = _tools(site, fleet, access, journal, tell, documents, cancel)
+        journal.record("rollout", "begin", {"hosts": [target.host.name for target in targets]})
+        results = roll_out(targets, tools=tools, patience=Patience(), report=tell, cancel=cancel)
+        journal.record("rollout", "end", {"hosts": {result.host: str(result.state) for result in results}})
+    interrupted = (_interrupted(),) if cancel.is_set() else ()
+    return RunResult(
+        run=journal.name,
+        plan=planned.plan,
+        hosts=results,
+        diagnostics=(*site.warnings, *fleet.warnings, *unobserved(planned), *interrupted),
+    )
+
+
+def _tools(
+    site: Site,
+    fleet: Fleet,
+    access: Access,
+    journal: Journal,
+    report: Report,
+    documents: RunDocuments,
+    cancel: threading.Event,
+) -> Tools:
+    waivers = site.spec.waivers
+
+    def look(hosts: Sequence[Host]) -> Mapping[str, Snapshot | NotObserved]:
+        return observe(hosts, fleet, access, report)
+
+    def play(targets: Sequence[Target]) -> Mapping[str, HostOutcome]:
+        result = converge(
+            [(target.host, target.want, _removal(target)) for target in targets],
+            playbooks=find_playbooks(),
+            folder=journal.folder,
+            check=False,
+            documents=documents,
+            report=report,
+            cancel=cancel,
+        )
+        return result.hosts
+
+    return Tools(
+        connect=lambda host: connect(host.connection),
+        observe=look,
+        converge=play,
+        plan=lambda target, snapshot: plan_of(target.want, snapshot, waivers),
+        findings=lambda target, snapshot: findings_of(target.want, snapshot, waivers),
+        record=journal.record,
+    )
+
+
+def _removal(target: Target) -> Removal:
+    gone = removals(target.plan)
+    return Removal(packages=gone.packages, files=gone.files, sources=gone.sources, release=gone.release)
+
+
+class cancelled_by_interrupt:  # noqa: N801 - reads as what it does: with cancelled_by_interrupt(...) as cancel
+    """While open, the first Ctrl-C asks the rollout to stop after the running batch; the second stops it now."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._event = threading.Event()
+
+    def __enter__(self) -> threading.Event:
+        """Take the signal, where this is the main thread."""
+        self._main = threading.current_thread() is threading.main_thread()
+        if self._main:
+            self._before = signal.signal(signal.SIGINT, self._on_signal)
+        return self._event
+
+    def __exit__(self, *_: object) -> None:
+        """Give the signal back."""
+        if self._main:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        if self._event.is_set():
+            raise KeyboardInterrupt
+        self._event.set()
+        text = (
+            "stopping after the step that is running; once more to stop now (a package transaction on a host goes on)"
+        )
+        self._report(Progress(phase="interrupt", text=text, finished=True))
+
+
+def _interrupted() -> Diagnostic:
+    return Diagnostic(
+        code="GP-RUN-003",
+        summary="interrupted; the step that was running has ended, nothing else was begun",
+        hint="run the same command again: it looks at every host and goes on from what it finds",
+    )

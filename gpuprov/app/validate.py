@@ -1,0 +1,36 @@
+"""`validate`: is the spec sound, by itself and by the compatibility rules?"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuprov.app.site import today
+from gpuprov.lock.compatibility import check_spec
+from gpuprov.model.diagnostic import Diagnostic, status_of
+from gpuprov.model.status import ExitStatus
+from gpuprov.spec.decode import load
+from gpuprov.store.files import read_text
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Validation:
+    """What was found, and the pools of the spec."""
+
+    pools: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def status(self) -> ExitStatus:
+        """The exit status of all diagnostics together."""
+        return status_of(self.diagnostics)
+
+
+def validate(path: Path) -> Validation:
+    """Check a spec without a host or a source.
+
+    Raises:
+        GpuprovError: GP-DOC-001 when the file cannot be read; everything else is in the result.
+    """
+    spec, diagnostics = load(read_text(path), str(path))
+    if spec is None:
+        return Validation(pools=(), diagnostics=tuple(diagnostics))
+    return Validation(pools=tuple(spec.pools), diagnostics=(*diagnostics, *check_spec(spec, today=today())))

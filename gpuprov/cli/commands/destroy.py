@@ -1,0 +1,28 @@
+"""`gpuprov destroy`."""
+
+from pathlib import Path
+
+import click
+
+from gpuprov.app.up import UpRequest
+from gpuprov.cli.applying import apply
+from gpuprov.cli.options import access_options, json_option, read_access, spec_option, target_option
+
+
+@click.command("destroy")
+@spec_option
+@target_option
+@access_options
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@json_option
+def command(
+    *, spec: Path, target: str, inventory: str | None, limit: str | None, ask_become_pass: bool,
+    vault_password_file: str | None, forks: int, yes: bool, as_json: bool, no_colour: bool,
+) -> int:  # fmt: skip
+    """Hand hosts back: holds, pins, sources and files of gpuprov go; packages and data stay."""
+    del target
+    access = read_access(
+        inventory=inventory, limit=limit, ask_become_pass=ask_become_pass,
+        vault_password_file=vault_password_file, forks=forks,
+    )  # fmt: skip
+    return apply(UpRequest(spec=spec, access=access, release=True), yes=yes, as_json=as_json, no_colour=no_colour)

@@ -1,0 +1,48 @@
+"""`gpuprov preview`."""
+
+from pathlib import Path
+
+import click
+
+from gpuprov.app.preview import preview
+from gpuprov.cli.options import access_options, json_option, read_access, spec_option, target_option
+from gpuprov.render.diagnostics import show_diagnostics
+from gpuprov.render.json_text import diagnostics_body, show_json
+from gpuprov.render.plan_text import show_plan
+from gpuprov.render.progress import ProgressView
+from gpuprov.render.run_text import plan_body
+from gpuprov.render.terminal import open_terminal
+
+
+@click.command("preview")
+@spec_option
+@target_option
+@access_options
+@click.option("--expect-no-changes", is_flag=True, help="End with status 7 when there is anything to do.")
+@click.option("-v", "--verbose", is_flag=True, help="One line for every hold, too.")
+@json_option
+def command(
+    *, spec: Path, target: str, inventory: str | None, limit: str | None, ask_become_pass: bool,
+    vault_password_file: str | None, forks: int, expect_no_changes: bool, verbose: bool, as_json: bool, no_colour: bool,
+) -> int:  # fmt: skip
+    """Show what `up` would do on each host: packages from -> to, files, services, reboots. Nothing is changed."""
+    del target
+    access = read_access(
+        inventory=inventory, limit=limit, ask_become_pass=ask_become_pass,
+        vault_password_file=vault_password_file, forks=forks,
+    )  # fmt: skip
+    terminal = open_terminal(colour=False if no_colour else None)
+    with ProgressView(terminal) as view:
+        result = preview(spec, access, view)
+    status = result.status(expect_no_changes=expect_no_changes)
+    show_diagnostics(result.diagnostics, terminal)
+    if as_json:
+        body = {
+            "status": int(status),
+            "plan": plan_body(result.planned.plan),
+            "diagnostics": diagnostics_body(result.diagnostics),
+        }
+        show_json(body, terminal)
+    else:
+        show_plan(result.planned.plan, terminal, verbose=verbose)
+    return int(status)

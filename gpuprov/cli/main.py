@@ -1,0 +1,84 @@
+"""The entry point: finds a command without importing the others, and turns every end into an exit status."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from gpuprov.cli.ending import end_with
+
+_COMMANDS: Final = {
+    "init": "Write a commented spec and inventory; with --from HOST, of what is there.",
+    "validate": "Check the spec, offline: all errors in one run.",
+    "lock": "Resolve the spec to exact packages and write gpuprov.lock.",
+    "preview": "Show what `up` would do on each host.",
+    "up": "Bring hosts to the locked stack, and prove it.",
+    "status": "Show for each host whether it is as wanted.",
+    "snapshot": "Look at hosts, read-only, and write what is there.",
+    "parity": "Show what differs: between two hosts, snapshots, or hosts and the lock.",
+    "destroy": "Hand hosts back: holds, pins and sources go, packages stay.",
+    "lab": "A data centre on this machine, to try everything without a GPU.",
+    "completion": "Print the completion script of a shell.",
+}
+
+
+class _LazyGroup(click.Group):
+    """A group whose commands are imported when they are used: `--version` must not pay for Ansible."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"gpuprov.cli.commands.{cmd_name}")
+        command = module.command
+        if not isinstance(command, click.Command):
+            raise TypeError(cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in _COMMANDS:
+            import difflib  # noqa: PLC0415 - only needed for a mistake
+
+            near = difflib.get_close_matches(name, _COMMANDS, n=1)
+            meant = f" Did you mean `{near[0]}`?" if near else ""
+            raise click.UsageError(f"No such command `{name}`.{meant}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's callback
+    if value and not ctx.resilient_parsing:
+        from importlib.metadata import version  # noqa: PLC0415 - slow, and only needed here
+
+        click.echo(f"gpuprov {version('gpuprov')}")
+        ctx.exit()
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+)
+def gpuprov() -> None:
+    """One spec for GPU servers in a rack and in the cloud: the same, locked, proven software stack."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        argv: arguments without the program's name; None takes the process's own.
+
+    Returns:
+        The exit status (the table "Exit status" of README.md). As a console script the process ends with it.
+    """
+    return end_with(gpuprov, list(sys.argv[1:] if argv is None else argv))

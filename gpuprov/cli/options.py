@@ -1,0 +1,75 @@
+"""Flags that several commands share, each defined once."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from gpuprov.app.access import Access
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def spec_option(command: Command) -> Command:
+    """`-f/--file`: the spec."""
+    return click.option(
+        "-f",
+        "--file",
+        "spec",
+        type=click.Path(path_type=Path),
+        default=Path("gpuprov.yaml"),
+        show_default=True,
+        help="The spec.",
+    )(command)
+
+
+def json_option(command: Command) -> Command:
+    """`--json` and `--no-colour`."""
+    command = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON on stdout.")(command)
+    return click.option("--no-colour", is_flag=True, help="No colour (NO_COLOR works too).")(command)
+
+
+def target_option(command: Command) -> Command:
+    """`--target`: the rack is the only target of this release."""
+    return click.option(
+        "--target",
+        type=click.Choice(["onprem"]),
+        required=True,
+        help="Where the hosts are. (cloud comes with the next release.)",
+    )(command)
+
+
+def access_options(command: Command) -> Command:
+    """How to reach the hosts: inventory, limit, passwords."""
+    for option in (
+        click.option("-i", "--inventory", type=click.Path(), help="Ansible inventory; overrides the spec's."),
+        click.option("-l", "--limit", help="Only these hosts or groups, separated by commas."),
+        click.option(
+            "-K", "--ask-become-pass", is_flag=True, help="Ask for the sudo password (or GPUPROV_BECOME_PASSWORD)."
+        ),
+        click.option(
+            "--vault-password-file",
+            type=click.Path(),
+            envvar="ANSIBLE_VAULT_PASSWORD_FILE",
+            help="File (or program) with the vault's password.",
+        ),
+        click.option(
+            "--forks", type=click.IntRange(1, 256), default=32, show_default=True, help="Hosts at the same time."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def read_access(
+    *, inventory: str | None, limit: str | None, ask_become_pass: bool, vault_password_file: str | None, forks: int
+) -> Access:
+    """Make the Access of the shared flags; asks for the sudo password when told to."""
+    password = os.environ.get("GPUPROV_BECOME_PASSWORD")
+    if ask_become_pass:
+        password = click.prompt("sudo password", hide_input=True, err=True)
+    return Access(
+        inventory=inventory, limit=limit, become_password=password, vault_password_file=vault_password_file, forks=forks
+    )

@@ -1,0 +1,127 @@
+"""A plan for people: per host what changes, from what to what, why and what it costs; equal hosts are shown once."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.text import Text
+
+from gpuprov.model.change import Action, Change, HostPlan, Plan
+from gpuprov.model.facet import Cost
+from gpuprov.render.observation import observation_text
+from gpuprov.render.terminal import Terminal
+
+_SIGNS: Mapping[Action, tuple[str, str]] = {
+    Action.INSTALL: ("+", "add"),
+    Action.UPGRADE: ("^", "change"),
+    Action.DOWNGRADE: ("v", "change"),
+    Action.REMOVE: ("-", "remove"),
+    Action.HOLD: ("+", "add"),
+    Action.RELEASE: ("-", "remove"),
+    Action.REPAIR: ("~", "change"),
+    Action.WRITE: ("~", "change"),
+    Action.DELETE: ("-", "remove"),
+    Action.START: ("+", "add"),
+    Action.ENABLE: ("+", "add"),
+    Action.RESTART: ("!", "change"),
+    Action.LOAD: ("!", "change"),
+    Action.REBOOT: ("!", "remove"),
+}
+
+
+def show_plan(plan: Plan, terminal: Terminal, *, verbose: bool = False) -> None:
+    """Print a plan on stdout."""
+    out = terminal.out
+    for hosts, example in group_hosts(plan.hosts):
+        names = ", ".join(hosts)
+        if not example.changes:
+            out.print(Text.assemble(("= ", "good"), (names, "name"), f" ({example.pool}): as wanted, nothing to do"))
+        else:
+            out.print(Text.assemble((names, "name"), f" ({example.pool}): {summary(example)}"))
+            for line in _change_lines(example, verbose=verbose):
+                out.print(line)
+        for finding in example.not_curable:
+            out.print(
+                Text.assemble(
+                    ("  not curable by up: ", "warning"),
+                    f"{finding.address}: wanted {observation_text(finding.expected)},"
+                    f" found {observation_text(finding.observed)}",
+                )
+            )
+        for finding in example.unknown:
+            out.print(
+                Text.assemble(
+                    ("  not observed: ", "warning"), f"{finding.address}: {observation_text(finding.observed)}"
+                )
+            )
+    for host, reason in plan.excluded.items():
+        out.print(Text.assemble(("x ", "error"), (host, "name"), f": {reason}"))
+    out.print(closing_line(plan))
+
+
+def group_hosts(plans: Sequence[HostPlan]) -> list[tuple[list[str], HostPlan]]:
+    """Hosts whose plans say the same, together, in the order of the first of them."""
+    groups: dict[object, tuple[list[str], HostPlan]] = {}
+    for plan in plans:
+        key = (
+            plan.pool,
+            plan.changes,
+            tuple((f.address, f.expected, f.observed) for f in plan.not_curable + plan.unknown),
+        )
+        groups.setdefault(key, ([], plan))[0].append(plan.host)
+    return list(groups.values())
+
+
+def summary(plan: HostPlan) -> str:
+    """One line: how many changes of each kind, and the dearest cost."""
+    counts: dict[str, int] = {}
+    for change in plan.changes:
+        counts[str(change.action)] = counts.get(str(change.action), 0) + 1
+    what = ", ".join(f"{count} {action}" for action, count in counts.items())
+    return f"{what}; cost: {dearest([change.cost for change in plan.changes])}"
+
+
+def dearest(costs: Sequence[Cost]) -> Cost:
+    """The highest of several costs."""
+    order = list(Cost)
+    return max(costs, key=order.index, default=Cost.NOTHING)
+
+
+def closing_line(plan: Plan) -> str:
+    """How many hosts change, are satisfied, reboot, and are left out."""
+    changing = [host for host in plan.hosts if host.changes]
+    reboots = sum(1 for host in changing if host.reboot)
+    satisfied = len(plan.hosts) - len(changing)
+    left_out = f", {len(plan.excluded)} left out" if plan.excluded else ""
+    return f"{len(changing)} host(s) to change ({reboots} with a reboot), {satisfied} as wanted{left_out}"
+
+
+def _change_lines(plan: HostPlan, *, verbose: bool) -> list[Text]:
+    lines = []
+    holds = [c for c in plan.changes if c.action is Action.HOLD]
+    for change in plan.changes:
+        if change.action is Action.HOLD and len(holds) > 1 and not verbose:
+            if change is holds[0]:
+                lines.append(Text.assemble("  ", ("+", "add"), f" hold     {len(holds)} packages at these versions"))
+            continue
+        lines.append(_change_line(change))
+        lines.extend(_diff_lines(change))
+    return lines
+
+
+def _change_line(change: Change) -> Text:
+    sign, style = _SIGNS[change.action]
+    move = " -> ".join(part for part in (change.before, change.after) if part)
+    cost = f" [{change.cost}]" if change.cost is not Cost.NOTHING else ""
+    return Text.assemble(
+        "  ",
+        (sign, style),
+        f" {change.action!s:8} ",
+        (change.subject, "name"),
+        f" {move}" if move else "",
+        (cost, "warning"),
+        (f"  ({change.reason})" if change.reason else "", "quiet"),
+    )
+
+
+def _diff_lines(change: Change) -> list[Text]:
+    styles = {"+": "add", "-": "remove", "@": "quiet"}
+    return [Text(f"      {line}", style=styles.get(line[:1], "")) for line in change.diff.splitlines()]

@@ -1,0 +1,126 @@
+"""The result of a run for people and for programs."""
+
+from rich.text import Text
+
+from gpuprov.model.change import Change, HostPlan, Plan
+from gpuprov.model.finding import Finding
+from gpuprov.model.run import HostResult, HostState, RunResult
+from gpuprov.render.diagnostics import diagnostic_text
+from gpuprov.render.json_text import diagnostics_body
+from gpuprov.render.observation import observation_body, observation_text
+from gpuprov.render.terminal import Terminal
+
+_STYLES = {
+    HostState.SATISFIED: "good",
+    HostState.CHANGED: "good",
+    HostState.FAILED: "error",
+    HostState.NOT_STARTED: "warning",
+}
+
+
+def show_run(result: RunResult, terminal: Terminal) -> None:
+    """Print one line a host and a closing line on stdout, what failed on stderr."""
+    for host in result.hosts:
+        terminal.out.print(_host_line(host))
+        for finding in host.remaining:
+            terminal.out.print(
+                Text.assemble(
+                    ("    not curable by up: ", "warning"),
+                    f"{finding.address}: wanted {observation_text(finding.expected)},"
+                    f" found {observation_text(finding.observed)}",
+                )
+            )
+    for diagnostic in [*result.diagnostics, *(d for host in result.hosts for d in host.diagnostics)]:
+        terminal.err.print(diagnostic_text(diagnostic))
+    tasks, changes = sum(h.tasks for h in result.hosts), sum(h.changed for h in result.hosts)
+    run = f"; run {result.run}" if result.run else ""
+    terminal.out.print(f"{len(result.hosts)} host(s): {tasks} tasks run, {changes} changes{run}")
+
+
+def _host_line(host: HostResult) -> Text:
+    facts = [f"{host.tasks} tasks, {host.changed} changes"]
+    if host.packages:
+        facts.append(f"{len(host.packages)} packages")
+    if host.rebooted:
+        facts.append("rebooted")
+    if host.seconds:
+        facts.append(f"{host.seconds:.1f} s")
+    return Text.assemble(
+        (f"{host.state!s:11}", _STYLES[host.state]), " ", (host.host, "name"), f" ({', '.join(facts)})"
+    )
+
+
+def run_body(result: RunResult) -> dict[str, object]:
+    """The result of a run as JSON."""
+    return {
+        "run": result.run,
+        "status": int(result.status),
+        "plan": plan_body(result.plan),
+        "hosts": [
+            {
+                "host": host.host,
+                "pool": host.pool,
+                "state": str(host.state),
+                "tasks": host.tasks,
+                "changed": host.changed,
+                "packages": list(host.packages),
+                "rebooted": host.rebooted,
+                "seconds": round(host.seconds, 3),
+                "remaining": [finding_body(finding) for finding in host.remaining],
+                "diagnostics": diagnostics_body(host.diagnostics),
+            }
+            for host in result.hosts
+        ],
+        "diagnostics": diagnostics_body(result.diagnostics),
+    }
+
+
+def plan_body(plan: Plan) -> dict[str, object]:
+    """A plan as JSON."""
+    return {
+        "lock": plan.lock,
+        "hosts": [_host_plan_body(host) for host in plan.hosts],
+        "excluded": dict(plan.excluded),
+    }
+
+
+def _host_plan_body(plan: HostPlan) -> dict[str, object]:
+    return {
+        "host": plan.host,
+        "pool": plan.pool,
+        "satisfied": plan.satisfied,
+        "reboot": plan.reboot,
+        "changes": [_change_body(change) for change in plan.changes],
+        "not_curable": [finding_body(finding) for finding in plan.not_curable],
+        "unknown": [finding_body(finding) for finding in plan.unknown],
+    }
+
+
+def _change_body(change: Change) -> dict[str, object]:
+    return {
+        "address": change.address,
+        "action": str(change.action),
+        "subject": change.subject,
+        "before": change.before,
+        "after": change.after,
+        "reason": change.reason,
+        "cost": str(change.cost),
+        "diff": change.diff,
+    }
+
+
+def finding_body(finding: Finding) -> dict[str, object]:
+    """A finding as JSON."""
+    return {
+        "address": finding.address,
+        "host": finding.host,
+        "kind": str(finding.kind),
+        "sides": list(finding.sides),
+        "expected": observation_body(finding.expected),
+        "observed": observation_body(finding.observed),
+        "class": str(finding.parity),
+        "cost": str(finding.cost),
+        "curable": finding.curable,
+        "reason": finding.reason,
+        "waived": finding.waiver.reason if finding.waiver else None,
+    }

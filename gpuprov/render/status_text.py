@@ -1,0 +1,90 @@
+"""The state of a fleet: one line a host."""
+
+from rich.text import Text
+
+from gpuprov.model.change import HostPlan
+from gpuprov.model.fact import Known
+from gpuprov.model.finding import Finding
+from gpuprov.model.planned import Planned
+from gpuprov.model.snapshot import Snapshot
+from gpuprov.model.status import ExitStatus
+from gpuprov.render.observation import observation_text
+from gpuprov.render.plan_text import dearest
+from gpuprov.render.run_text import finding_body
+from gpuprov.render.snapshot_text import not_observed_body, show_not_observed
+from gpuprov.render.terminal import Terminal
+
+
+def show_status(planned: Planned, terminal: Terminal) -> None:
+    """Print one line a host, its findings below it, and a closing line."""
+    width = max((len(plan.host) for plan in planned.plan.hosts), default=0)
+    for plan in planned.plan.hosts:
+        state, style = host_state(plan)
+        terminal.out.print(
+            Text.assemble(
+                (plan.host.ljust(width), "name"),
+                f"  {plan.pool}  ",
+                (state, style),
+                f"  {_stack(planned.snapshots[plan.host])}",
+            )
+        )
+        for finding in (*plan.not_curable, *plan.unknown):
+            terminal.out.print(f"    {_finding_line(finding)}")
+    show_not_observed(tuple(planned.not_observed.values()), terminal)
+    good = sum(1 for plan in planned.plan.hosts if host_state(plan)[1] == "good")
+    terminal.out.print(f"{good} of {len(planned.plan.hosts) + len(planned.not_observed)} host(s) as wanted")
+
+
+def host_state(plan: HostPlan) -> tuple[str, str]:
+    """What to call a host's state, and the style of that."""
+    if plan.changes:
+        cost = dearest([change.cost for change in plan.changes])
+        return f"{len(plan.changes)} change(s) to make, cost: {cost}", "change"
+    if any(finding.counts for finding in plan.not_curable):
+        return "not as wanted, not curable by up", "error"
+    if any(finding.counts for finding in plan.unknown):
+        return "not fully observed", "warning"
+    return "as wanted", "good"
+
+
+def _stack(snapshot: Snapshot) -> str:
+    parts = []
+    loaded, count = snapshot.observe("stack.driver.loaded"), snapshot.observe("gpu.count")
+    parts.append(f"driver {loaded.value} loaded" if isinstance(loaded, Known) else "no driver loaded")
+    parts.append(f"{observation_text(count)} GPU(s)")
+    uptime = snapshot.observe("host.uptime")
+    if isinstance(uptime, Known) and isinstance(uptime.value, int):
+        parts.append(f"up {_duration(uptime.value)}")
+    return ", ".join(parts)
+
+
+def _duration(seconds: int) -> str:
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+def _finding_line(finding: Finding) -> str:
+    expected, observed = observation_text(finding.expected), observation_text(finding.observed)
+    return f"{finding.address}: wanted {expected}, found {observed}"
+
+
+def status_body(planned: Planned, status: ExitStatus) -> dict[str, object]:
+    """The state of a fleet as JSON."""
+    return {
+        "status": int(status),
+        "hosts": [
+            {
+                "host": plan.host,
+                "pool": plan.pool,
+                "state": host_state(plan)[0],
+                "as_wanted": host_state(plan)[1] == "good",
+                "changes": len(plan.changes),
+                "reboot": plan.reboot,
+                "findings": [finding_body(finding) for finding in (*plan.not_curable, *plan.unknown)],
+            }
+            for plan in planned.plan.hosts
+        ],
+        "not_observed": not_observed_body(tuple(planned.not_observed.values())),
+    }

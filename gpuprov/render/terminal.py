@@ -1,0 +1,59 @@
+"""The terminal: two consoles and the styles by meaning. Nothing else in gpuprov knows a colour."""
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import Final
+
+from rich.console import Console
+from rich.theme import Theme
+
+_THEME: Final = Theme(
+    {
+        "error": "bold red",
+        "warning": "bold yellow",
+        "note": "bold cyan",
+        "hint": "cyan",
+        "place": "blue",
+        "good": "green",
+        "add": "green",
+        "change": "yellow",
+        "remove": "red",
+        "quiet": "dim",
+        "name": "bold",
+    }
+)
+_PIPE_WIDTH: Final = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """Where results (`out`) and everything else (`err`) go."""
+
+    out: Console
+    err: Console
+
+
+def open_terminal(*, colour: bool | None = None) -> Terminal:
+    """Open the two consoles.
+
+    Args:
+        colour: True or False to force; None asks the terminal and the environment (NO_COLOR).
+    """
+    return Terminal(out=_console(colour, stderr=False), err=_console(colour, stderr=True))
+
+
+def _console(colour: bool | None, *, stderr: bool) -> Console:  # noqa: FBT001
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
+    return Console(
+        stderr=stderr,
+        theme=_THEME,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=True,
+        width=width,
+        no_color=(not colour) if colour is not None else None,
+        force_terminal=True if colour else None,
+    )

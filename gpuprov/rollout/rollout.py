@@ -1,0 +1,197 @@
+"""The rollout itself: pools in batches; in each batch look again, converge, reboot where needed, prove."""
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from gpuprov.converge.types import HostOutcome
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.progress import Progress, Report
+from gpuprov.model.run import HostResult, HostState
+from gpuprov.model.snapshot import NotObserved, Snapshot
+from gpuprov.rollout.batches import in_batches
+from gpuprov.rollout.proof import prove
+from gpuprov.rollout.reboot import reboot_host
+from gpuprov.rollout.types import Patience, Target, Tools
+
+
+def roll_out(
+    targets: Sequence[Target], *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event
+) -> tuple[HostResult, ...]:
+    """Bring each target to its want, batch after batch; the first failure stops the batches that follow.
+
+    Args:
+        targets: hosts with their plans; satisfied ones are answered without touching them.
+        tools: the rooms it uses.
+        patience: time limits.
+        report: where progress goes.
+        cancel: set by Ctrl-C: the running batch ends, no other begins.
+
+    Returns:
+        One result per target, in the order given.
+    """
+    results: dict[str, HostResult] = {}
+    for target in targets:
+        if target.plan.satisfied:
+            results[target.host.name] = HostResult(
+                host=target.host.name,
+                pool=target.host.pool,
+                state=HostState.SATISFIED,
+                remaining=target.plan.not_curable,
+            )
+    batches = list(_batches([target for target in targets if not target.plan.satisfied]))
+    for number, batch in enumerate(batches, start=1):
+        failed = any(result.state is HostState.FAILED for result in results.values())
+        if failed or cancel.is_set():
+            results |= {target.host.name: _not_started(target) for target in batch}
+            continue
+        names = [target.host.name for target in batch]
+        tools.record("batch", "begin", {"number": number, "of": len(batches), "hosts": list(names)})
+        report(Progress(phase="batch", done=number, total=len(batches), text=", ".join(names)))
+        for result in _run_batch(batch, tools=tools, patience=patience, report=report, cancel=cancel):
+            results[result.host] = result
+            tools.record("host", "end", {"host": result.host, "state": str(result.state)})
+        tools.record("batch", "end", {"number": number})
+    return tuple(results[target.host.name] for target in targets)
+
+
+def _batches(targets: Sequence[Target]) -> Iterator[tuple[Target, ...]]:
+    for pool in dict.fromkeys(target.host.pool for target in targets):
+        members = [target for target in targets if target.host.pool == pool]
+        yield from in_batches(members, members[0].batch)
+
+
+def _not_started(target: Target) -> HostResult:
+    return HostResult(host=target.host.name, pool=target.host.pool, state=HostState.NOT_STARTED)
+
+
+def _failed(target: Target, diagnostics: Sequence[Diagnostic], result: HostResult | None = None) -> HostResult:
+    base = result or _not_started(target)
+    return replace(base, state=HostState.FAILED, diagnostics=tuple(diagnostics))
+
+
+def _run_batch(
+    batch: Sequence[Target], *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event
+) -> list[HostResult]:
+    started = time.monotonic()
+    results: dict[str, HostResult] = {}
+    standing = []
+    seen = tools.observe([target.host for target in batch])
+    for target in batch:
+        refusal = _look_again(target, seen[target.host.name], tools)
+        if refusal:
+            results[target.host.name] = _failed(target, refusal)
+        else:
+            standing.append(target)
+    if standing:
+        results |= _converge_and_prove(standing, tools=tools, patience=patience, report=report, cancel=cancel)
+    seconds = time.monotonic() - started
+    return [replace(results[target.host.name], seconds=seconds) for target in batch]
+
+
+def _look_again(target: Target, seen: Snapshot | NotObserved, tools: Tools) -> tuple[Diagnostic, ...]:
+    """Refuse a host that is not what the plan was made from."""
+    if isinstance(seen, NotObserved):
+        return (Diagnostic(code=seen.code, address=target.host.name, summary=seen.reason, hint=seen.hint),)
+    now = tools.plan(target, seen)
+    if now.guard == target.plan.guard:
+        return ()
+    planned = {(change.address, change.before) for change in target.plan.changes}
+    moved = sorted({a for a, _ in planned.symmetric_difference({(c.address, c.before) for c in now.changes})})
+    return (
+        Diagnostic(
+            code="GP-PLAN-001",
+            address=target.host.name,
+            summary="the host moved since the plan was made; nothing was changed on it",
+            detail="moved: " + ", ".join(moved or ["boot id, or a fact that the plan read"]),
+            hint="run `gpuprov up` again: it makes a new plan and shows it",
+        ),
+    )
+
+
+def _converge_and_prove(
+    targets: Sequence[Target], *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event
+) -> dict[str, HostResult]:
+    tools.record("converge", "begin", {"hosts": [target.host.name for target in targets]})
+    outcomes = tools.converge(targets)
+    tools.record("converge", "end", {"hosts": {name: str(o.status) for name, o in outcomes.items()}})
+    results: dict[str, HostResult] = {}
+    good: list[Target] = []
+    for target in targets:
+        outcome = outcomes[target.host.name]
+        results[target.host.name] = _result_of(target, outcome)
+        if outcome.diagnostics:
+            results[target.host.name] = _failed(target, outcome.diagnostics, results[target.host.name])
+        else:
+            good.append(target)
+    if cancel.is_set():
+        return {**results, **{t.host.name: _interrupted(t, results[t.host.name]) for t in good}}
+
+    def finish(target: Target) -> HostResult:
+        return _finish(target, results[target.host.name], tools=tools, patience=patience, report=report, cancel=cancel)
+
+    with ThreadPoolExecutor(max_workers=max(1, len(good))) as threads:
+        for result in threads.map(finish, good):
+            results[result.host] = result
+    return results
+
+
+def _result_of(target: Target, outcome: HostOutcome) -> HostResult:
+    return HostResult(
+        host=target.host.name,
+        pool=target.host.pool,
+        state=HostState.CHANGED,
+        tasks=outcome.tasks,
+        changed=outcome.changed,
+        packages=outcome.packages,
+    )
+
+
+def _interrupted(target: Target, result: HostResult) -> HostResult:
+    diagnostic = Diagnostic(
+        code="GP-RUN-003",
+        address=target.host.name,
+        summary="interrupted after the host was changed and before it was proven",
+        hint="run the same command again: it looks at the host anew and goes on from there",
+    )
+    return _failed(target, [diagnostic], result)
+
+
+def _finish(
+    target: Target, result: HostResult, *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event
+) -> HostResult:
+    """Reboot where the loaded driver is not the wanted one, then prove."""
+    try:
+        rebooted = _reboot_if_needed(target, tools=tools, patience=patience, report=report, cancel=cancel)
+        tools.record("proof", "begin", {"host": target.host.name})
+        failed, remaining = prove(target, tools=tools, patience=patience, report=report, cancel=cancel)
+        tools.record("proof", "end", {"host": target.host.name, "proven": not failed})
+    except GpuprovError as error:
+        return _failed(target, error.diagnostics, result)
+    result = replace(result, rebooted=rebooted, remaining=remaining)
+    return _failed(target, failed, result) if failed else result
+
+
+def _reboot_if_needed(
+    target: Target, *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event
+) -> bool:
+    seen = tools.observe([target.host])[target.host.name]
+    if isinstance(seen, NotObserved):
+        raise GpuprovError(Diagnostic(code=seen.code, address=target.host.name, summary=seen.reason, hint=seen.hint))
+    if not tools.plan(target, seen).reboot:
+        return False
+    if not target.plan.reboot:
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-PLAN-001",
+                address=target.host.name,
+                summary="the host now needs a reboot that the plan did not announce; it was not rebooted",
+                hint="run `gpuprov up` again: its plan shows the reboot and asks",
+            )
+        )
+    tools.record("reboot", "begin", {"host": target.host.name})
+    reboot_host(target.host, connect=tools.connect, timeout=patience.reboot, report=report, cancel=cancel)
+    tools.record("reboot", "end", {"host": target.host.name})
+    return True

@@ -1,0 +1,177 @@
+"""The demo: what a newcomer watches, and what the end-to-end tests run with five seeds.
+
+Every step is a command that a person could type; each has the exit status that it must have. The demo looks for itself
+whether anything of the lab is left.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+GPUPROV = Path(sys.executable).parent / "gpuprov"
+STEP_SECONDS = 900
+
+
+class DemoError(Exception):
+    """A step did not do what it must."""
+
+
+class Demo:
+    """Runs commands in the demo's folder, shows them, and checks their exit status.
+
+    Args:
+        folder: where the lab writes its spec, inventory and keys.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.times: list[tuple[str, float]] = []
+
+    def step(self, title: str, *argv: str, expect: int = 0, show: bool = True, folder: Path | None = None) -> str:
+        """Run one gpuprov command; return its stdout.
+
+        Raises:
+            DemoError: it ended with another status than `expect`.
+        """
+        return self._run(title, [str(GPUPROV), *argv], expect=expect, show=show, folder=folder)
+
+    def on_host(self, title: str, host: str, command: str) -> str:
+        """Run a command on a node as its administrator, over ssh."""
+        argv = ["ssh", "-F", str(self.folder / "ssh_config"), host, command]
+        return self._run(title, argv, expect=0, show=True, folder=None)
+
+    def _run(self, title: str, argv: list[str], *, expect: int, show: bool, folder: Path | None) -> str:
+        shown = shlex.join([Path(argv[0]).name, *argv[1:]]).replace(str(self.folder), ".")
+        print(f"\n== {title}\n$ {shown}", flush=True)
+        started = time.monotonic()
+        # stderr (progress) goes straight to the screen; stdout is shown when it is complete.
+        done = subprocess.run(
+            argv, cwd=folder or self.folder, stdout=subprocess.PIPE, text=True, timeout=STEP_SECONDS, check=False
+        )
+        seconds = time.monotonic() - started
+        if show or done.returncode != expect:
+            print(done.stdout, end="")
+        print(f"-- status {done.returncode}, {seconds:.1f} s", flush=True)
+        self.times.append((title, seconds))
+        if done.returncode != expect:
+            raise DemoError(f"{title}: status {done.returncode}, expected {expect}")
+        return done.stdout
+
+
+def must(condition: object, sentence: str) -> None:
+    """Check a claim of the demo and say it."""
+    if not condition:
+        raise DemoError(f"not true: {sentence}")
+    print(f"   checked: {sentence}", flush=True)
+
+
+def another_release(demo: Demo, host: str, package: str) -> tuple[str, str]:
+    """The installed release of a package and another one that the host's sources offer."""
+    text = demo.on_host(f"which releases of {package} are on offer", host, f"apt-cache policy {package}")
+    installed = next(line.split()[-1] for line in text.splitlines() if "Installed:" in line)
+    offered = demo.on_host("all of them", host, f"apt-cache madison {package}")
+    others = [line.split("|")[1].strip() for line in offered.splitlines()]
+    return installed, next(version for version in others if version != installed)
+
+
+def run_demo(demo: Demo, seed: int) -> None:
+    """All steps, in order."""
+    lab_id = f"demo{seed}"
+    up_argv = ("lab", "up", "--seed", str(seed), "--id", lab_id, "--dir", str(demo.folder))
+    demo.step("a data centre on this machine", *up_argv, folder=Path.cwd())
+    try:
+        tell_the_story(demo)
+    finally:
+        demo.step("the data centre goes", "lab", "down", "--id", lab_id, folder=Path.cwd())
+    left = leftovers(f"gpl-{lab_id}")
+    must(not left, f"nothing of the lab is left: processes, mounts, namespaces, cgroups, rules {left or ''}".strip())
+
+
+def tell_the_story(demo: Demo) -> None:
+    """What happens while the lab is up."""
+    lab = json.loads((demo.folder / "lab.json").read_text(encoding="utf-8"))
+    nodes = [node["name"] for node in lab["nodes"]]
+    train = [node["name"] for node in lab["nodes"] if node["group"] == "train"]
+    must(len(nodes) >= 4, f"the lab has {len(nodes)} nodes: {', '.join(nodes)}")
+    target = ("--target", "onprem")
+    demo.step("two untouched hosts: what differs?", "parity", f"host:{train[0]}", f"host:{train[1]}")
+    demo.step("is the spec sound?", "validate")
+    demo.step("from constraints to exact packages", "lock")
+    demo.step("what would happen?", "preview", *target)
+    demo.step("do it", "up", *target, "--yes")
+    demo.step("is every host what the lock says?", "parity", "--against", "lock")
+    second = json.loads(demo.step("once more: nothing to do", "up", *target, "--yes", "--json", show=False))
+    must(
+        all(h["tasks"] == 0 and h["state"] == "satisfied" for h in second["hosts"]), "0 tasks, 0 changes on every host"
+    )
+
+    host, package = train[-1], "datacenter-gpu-manager-exporter"
+    before, after = another_release(demo, host, package)
+    move = f"sudo apt-get install -qq -y --allow-downgrades --allow-change-held-packages {package}={after}"
+    demo.on_host("somebody moves a package by hand", host, f"{move} >/dev/null && dpkg-query -W {package}")
+    drift = demo.step("the drift is found", "parity", "--against", "lock", expect=7)
+    must(host in drift and package in drift, f"the report names {host} and {package}")
+    must(before in drift and after in drift, f"and both versions: {before}, {after}")
+    repair = json.loads(demo.step("and repaired", "up", *target, "--yes", "--json", show=False))
+    touched = [h["host"] for h in repair["hosts"] if h["tasks"]]
+    must(touched == [host], f"only {host} was touched")
+    demo.step("in sync again", "parity", "--against", "lock")
+    demo.step("how is every host?", "status")
+    demo.step("hand the hosts back", "destroy", *target, "--yes")
+    held = demo.on_host(
+        "no hold is left", host, "apt-mark showhold | wc -l; ls /etc/apt/sources.list.d | grep -c gpuprov || true"
+    )
+    must(held.split() == ["0", "0"], "holds and sources of gpuprov are gone; packages stay")
+
+
+def leftovers(mark: str) -> list[str]:
+    """Everything on this machine whose name carries the lab's mark, found without the lab's own code."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                group = (entry / "cgroup").read_text(encoding="utf-8")
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # the process ended while we looked
+            if mark in command or mark in group:
+                found.append(f"process {entry.name}: {command}")
+    mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
+    found += [f"mount {line.split()[4]}" for line in mounts.splitlines() if mark in line]
+    for argv in (["ip", "netns", "list"], ["ip", "-o", "link"], ["nft", "list", "tables"]):
+        text = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True).stdout
+        found += [f"{argv[0]}: {line}" for line in text.splitlines() if mark in line]
+    found += [f"cgroup {path}" for path in Path("/sys/fs/cgroup").glob(f"*/*{mark}*")]
+    found += [f"cgroup {path}" for path in Path("/sys/fs/cgroup").glob(f"*{mark}*")]
+    return found
+
+
+def main() -> int:
+    """Run the demo; 0 when every step did what it must."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    seed = parser.parse_args().seed
+    print(f"gpuprov demo, seed {seed}: versions, names, addresses, GPU model and counts come from it", flush=True)
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="gpuprov-demo-") as folder:
+        demo = Demo(Path(folder))
+        try:
+            run_demo(demo, seed)
+        except DemoError as error:
+            print(f"\nDEMO FAILED: {error}", file=sys.stderr)
+            return 1
+    print("\ntimes:")
+    for title, seconds in demo.times:
+        print(f"  {seconds:6.1f} s  {title}")
+    print(f"demo passed, seed {seed}, {time.monotonic() - started:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""Labs for the end-to-end tests: one that is brought up once, and fresh ones for tests that break things."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gpuprov.lab import lab as labs
+from gpuprov.lab.description import LabDescription
+from gpuprov.lab.seed import draw
+from gpuprov.lab.state import LabState
+from gpuprov.model.progress import Progress
+from tests.e2e.site import LabSite
+
+SEED = int(os.environ.get("GPUPROV_TEST_SEED", "11"))
+"""Any seed must pass; a failing one can be run again by its number."""
+
+
+def say(progress: Progress) -> None:
+    """Lab progress into the test's captured output."""
+    print(progress.phase, progress.subject, progress.text)  # noqa: T201
+
+
+def small(description: LabDescription, lab_id: str, *, train: int, cpu: int) -> LabDescription:
+    """A lab of fewer nodes: the first ones of each group."""
+    groups = {"train": train, "cpu": cpu}
+    nodes = []
+    for node in description.nodes:
+        if groups[node.group]:
+            groups[node.group] -= 1
+            nodes.append(node)
+    assert not any(groups.values()), "the seed gives too few nodes of a group"
+    return replace(description, id=lab_id, nodes=tuple(nodes))
+
+
+@pytest.fixture(scope="session")
+def fresh_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., LabSite]]:
+    """Makes a lab that no other test uses; all go at the end of the session."""
+    made: list[LabState] = []
+
+    def make(lab_id: str, *, train: int = 1, cpu: int = 0, seed: int = SEED) -> LabSite:
+        print(f"lab {lab_id}, seed {seed}")  # noqa: T201
+        folder: Path = tmp_path_factory.mktemp(lab_id)
+        made.append(labs.up(small(draw(seed, nodes=4), lab_id, train=train, cpu=cpu), folder, say))
+        return LabSite(lab=made[-1])
+
+    yield make
+    for state in made:
+        labs.down(state.id, say)
+
+
+@pytest.fixture(scope="session")
+def site(fresh_lab: Callable[..., LabSite]) -> LabSite:
+    """Two hosts with GPUs and one without, locked and brought up; a test leaves it as it found it (by `up`)."""
+    made = fresh_lab("e2e", train=2, cpu=1)
+    made.run("lock")
+    first = made.up()
+    assert {host["state"] for host in first.body["hosts"]} == {"changed"}
+    return made

@@ -1,0 +1,168 @@
+"""One spec onto bare metal: idempotence, drift made by hand, removal, upgrade with a reboot, hand-back."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.e2e.site import LabSite, touched
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+
+DRIFT = yaml.safe_load((Path(__file__).parents[1] / "cases" / "drift" / "by-hand.yaml").read_text(encoding="utf-8"))
+
+
+def test_a_second_up_runs_no_task_and_says_so(site: LabSite) -> None:
+    again = site.up()
+    assert set(touched(again).values()) == {"satisfied"}
+    assert all(host["tasks"] == 0 and host["changed"] == 0 for host in again.body["hosts"])
+    assert again.body["run"] == "", "a run that does nothing is not journalled"
+    text = site.run("up", "--target", "onprem", "--yes").stdout
+    assert "0 tasks run, 0 changes" in text
+    assert site.drift().status == 0
+
+
+def test_the_record_on_a_host_is_no_evidence(site: LabSite) -> None:
+    """Without the record nothing is done anew; with it intact, a drift is found (the cases below)."""
+    name = site.train[0]
+    site.root(name, "cp -a /var/lib/gpuprov /var/lib/gpuprov.aside && rm -r /var/lib/gpuprov")
+    try:
+        assert touched(site.up())[name] == "satisfied"
+    finally:
+        site.root(name, "rm -rf /var/lib/gpuprov && mv /var/lib/gpuprov.aside /var/lib/gpuprov")
+
+
+@pytest.mark.parametrize("case", DRIFT, ids=[case["id"] for case in DRIFT])
+def test_a_drift_made_by_hand_is_found_named_and_repaired_alone(site: LabSite, case: dict[str, Any]) -> None:
+    name = site.train[-1]
+    site.root(name, f"export DEBIAN_FRONTEND=noninteractive; {case['command']}")
+    found = site.drift()
+    assert found.status == 7, found.stdout + found.stderr
+    counted = {(f["host"], f["address"]) for f in found.body["findings"]}
+    assert (name, case["address"]) in counted
+    assert {host for host, _ in counted} == {name}
+    repaired = site.up()
+    assert {host: state for host, state in touched(repaired).items() if state != "satisfied"} == {name: "changed"}
+    assert site.drift().status == 0
+
+
+def test_a_foreign_key_of_daemon_json_survives(site: LabSite) -> None:
+    name = site.train[-1]
+    foreign = {"log-opts": {"max-size": "10m"}, "runtimes": {"kata": {"path": "/usr/bin/kata-runtime"}}}
+    site.root(name, f"printf '%s' '{json.dumps(foreign)}' > /etc/docker/daemon.json")
+    assert touched(site.up())[name] == "changed"
+    merged = json.loads(site.root(name, "cat /etc/docker/daemon.json"))
+    assert merged["log-opts"] == foreign["log-opts"]
+    assert merged["runtimes"]["kata"] == {"path": "/usr/bin/kata-runtime"}
+    assert merged["runtimes"]["nvidia"]["path"] == "nvidia-container-runtime"
+    site.root(name, "rm /etc/docker/daemon.json && systemctl restart docker")
+    site.up()
+
+
+def test_what_the_spec_no_longer_holds_goes_and_nothing_else(site: LabSite) -> None:
+    path, name = site.folder / "gpuprov.yaml", site.train[0]
+    plain = path.read_text(encoding="utf-8")
+    more = (
+        plain.replace("packages: []", "packages: [tree]")
+        + 'files: {"/etc/gpu-host": {text: "GPU host\\n", mode: "0644"}}\n'
+    )
+    assert more.count("[tree]") == 1
+    path.write_text(more, encoding="utf-8")
+    site.run("lock")
+    site.up()
+    assert site.root(name, "cat /etc/gpu-host") == "GPU host\n"
+    site.root(name, "dpkg-query -W tree && apt-get install -qq -y bc >/dev/null")
+    path.write_text(plain, encoding="utf-8")
+    site.run("lock")
+    plan = site.run("preview", "--target", "onprem").stdout
+    assert "remove" in plan
+    assert "tree" in plan
+    assert "/etc/gpu-host" in plan
+    site.up()
+    state = "dpkg-query -W -f='${db:Status-Abbrev}' "
+    assert site.root(name, f"{state} tree 2>/dev/null || echo gone", check=False).strip() in {"gone", "un", "rc"}
+    assert site.root(name, "test -e /etc/gpu-host || echo gone").strip() == "gone"
+    assert site.root(name, f"{state} bc").strip() == "ii", "what we did not make stays"
+    assert site.drift().status == 0
+
+
+def test_the_smallest_use_needs_no_spec(site: LabSite, tmp_path: Path) -> None:
+    first, second = site.train[:2]
+    same = site.run("parity", f"host:{first}", f"host:{second}", "-i", str(site.folder / "inventory" / "site.yml"))
+    assert same.status == 0
+    drafted = site.run(
+        "init", "--from", first, "-i", str(site.folder / "inventory" / "site.yml"), "--dir", str(tmp_path / "new")
+    )
+    assert drafted.status == 0
+    assert site.run("validate", "-f", str(tmp_path / "new" / "gpuprov.yaml")).status == 0
+
+
+def test_a_recording_gives_the_same_facts_without_the_host(site: LabSite, tmp_path: Path) -> None:
+    name = site.train[0]
+    live, played = tmp_path / "live.json", tmp_path / "played.json"
+    site.run("snapshot", name, "--out", str(live), "--record", str(tmp_path / "recording.yaml"))
+    site.run("snapshot", "--replay", str(tmp_path / "recording.yaml"), "--out", str(played))
+    assert json.loads(live.read_text())["body"]["facts"] == json.loads(played.read_text())["body"]["facts"]
+    assert site.run("parity", str(live), str(played)).status == 0
+
+
+def test_an_upgrade_says_reboot_does_it_and_proves_it(fresh_lab: Callable[..., LabSite]) -> None:
+    site = fresh_lab("upg", train=1, cpu=1)
+    releases = site.lab.description.driver_releases
+    old, new = releases[0], releases[-1]
+    branch = site.lab.description.driver_branch
+    site.edit(f'version: "{branch}.*"', f'version: "{old}"')
+    site.run("lock")
+    site.up()
+    name = site.train[0]
+    before = site.root(name, "cat /proc/sys/kernel/random/boot_id; cat /sys/module/nvidia/version").split()
+    assert before[1] == old
+    site.edit(f'version: "{old}"', f'version: "{new}"')
+    assert site.up(expect=None).codes == ["GP-LOCK-004"], "a lock that the spec left behind is refused"
+    site.run("lock")
+    plan = site.run("preview", "--target", "onprem").stdout
+    assert f"{old}" in plan
+    assert f"{new}" in plan
+    assert "reboot" in plan
+    result = {host["host"]: host for host in site.up().body["hosts"]}
+    assert result[name]["rebooted"]
+    assert not any(host["rebooted"] for host in result.values() if host["host"] != name), "nothing is loaded there"
+    after = site.root(name, "cat /proc/sys/kernel/random/boot_id; cat /sys/module/nvidia/version").split()
+    assert after[0] != before[0]
+    assert after[1] == new
+    assert site.drift().status == 0
+    site.run("destroy", "--target", "onprem", "--yes")
+    left = site.root(
+        name,
+        "apt-mark showhold; ls /etc/apt/sources.list.d /etc/apt/preferences.d | grep gpuprov || true; ls /var/lib/gpuprov/owned.json 2>/dev/null || true",
+    )
+    assert left.strip() == "", "holds, pins, sources and the record are gone"
+    assert new in site.root(name, "dpkg-query -W -f='${Version}' libcuda1"), "packages stay"
+
+
+def test_reboot_pending_is_no_drift(fresh_lab: Callable[..., LabSite]) -> None:
+    """Somebody upgraded by hand and did not reboot, then we locked what is there: the module on disk is right, the loaded one is not."""
+    site = fresh_lab("pend", train=1)
+    releases = site.lab.description.driver_releases
+    branch, name = site.lab.description.driver_branch, site.train[0]
+    site.edit(f'version: "{branch}.*"', f'version: "{releases[0]}"')
+    site.run("lock")
+    site.up()
+    site.edit(f'version: "{releases[0]}"', f'version: "{releases[-1]}"')
+    site.run("lock")
+    packages = site.root(
+        name, "dpkg-query -W -f='${Package} ${Version}\\n' | awk -v v='" + releases[0] + "' 'index($2, v) {print $1}'"
+    ).split()
+    moved = " ".join(f"{package}={releases[-1]}-1" for package in packages)
+    site.root(
+        name, f"rm /etc/apt/preferences.d/gpuprov.pref; apt-get install -qq -y --allow-change-held-packages {moved}"
+    )
+    found = site.drift()
+    kinds = {f["address"]: f["kind"] for f in found.body["findings"]}
+    assert found.status == 7
+    assert kinds["stack.driver.loaded"] == "reboot pending"
+    assert touched(site.up()) == {name: "changed"}
+    assert site.drift().status == 0

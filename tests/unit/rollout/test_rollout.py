@@ -1,0 +1,247 @@
+"""The rollout, with hosts made of data: who is touched, in what order, and where it stops."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from gpuprov.converge.types import HostOutcome
+from gpuprov.model.change import Action, Change, HostPlan
+from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.model.facet import Cost, ParityClass
+from gpuprov.model.fact import Absent, Known
+from gpuprov.model.finding import Finding, FindingKind
+from gpuprov.model.host import Connection, Host
+from gpuprov.model.progress import ignore_progress
+from gpuprov.model.run import HostState
+from gpuprov.model.snapshot import NotObserved, Snapshot
+from gpuprov.rollout.rollout import roll_out
+from gpuprov.rollout.types import Patience, Target, Tools
+from gpuprov.transport.protocol import Outcome
+from gpuprov.want.types import HostWant, PoolWant
+
+PATIENCE = Patience(reboot=5.0, settle=0.05, verify=5.0)
+WANTED = "2.0"
+
+
+def pool_want(name: str, verify: tuple[str, ...]) -> PoolWant:
+    return PoolWant(
+        pool=name, target="onprem", os="debian-12", arch="amd64", packages=(), sources=(), files=(), services=(),
+        exporters=(), driver=None, on_disk="", gpu=None, verify=verify, digest="sha256:pool",
+    )  # fmt: skip
+
+
+@dataclass
+class FakeHost:
+    """A host that has one package version and one loaded version."""
+
+    version: str = "1.0"
+    loaded: str = "1.0"
+    boot: int = 1
+    breaks: bool = False
+    """Converge fails."""
+    stuck: bool = False
+    """Converge succeeds and changes nothing."""
+    dead: bool = False
+    comes_back: bool = True
+    verify_status: int = 0
+
+
+@dataclass
+class Site:
+    """Fake hosts, and a diary of what was done to them."""
+
+    hosts: dict[str, FakeHost]
+    diary: list[str] = field(default_factory=list)
+
+    def snapshot(self, name: str) -> Snapshot | NotObserved:
+        if self.hosts[name].dead:
+            return NotObserved(host=name, code="GP-SSH-001", reason="connection refused")
+        return Snapshot(host=name, taken="2026-11-30T00:00:00Z", facts={})
+
+    def observe(self, hosts: Sequence[Host]) -> Mapping[str, Snapshot | NotObserved]:
+        return {host.name: self.snapshot(host.name) for host in hosts}
+
+    def plan(self, target: Target, _snapshot: Snapshot) -> HostPlan:
+        host = self.hosts[target.host.name]
+        changes = []
+        if host.version != WANTED:
+            changes.append(change(Action.UPGRADE, "driver", host.version, Cost.NOTHING))
+        if host.loaded != WANTED:
+            changes.append(change(Action.REBOOT, "host", host.loaded, Cost.REBOOT))
+        return HostPlan(
+            host=target.host.name,
+            pool=target.host.pool,
+            changes=tuple(changes),
+            guard=f"{host.version} {host.loaded} {host.boot}",
+        )
+
+    def findings(self, target: Target, snapshot: Snapshot) -> tuple[Finding, ...]:
+        return tuple(finding(target.host.name, c.address) for c in self.plan(target, snapshot).changes)
+
+    def converge(self, targets: Sequence[Target]) -> Mapping[str, HostOutcome]:
+        outcomes = {}
+        for target in targets:
+            host = self.hosts[target.host.name]
+            self.diary.append(f"converge {target.host.name}")
+            failed = (
+                (Diagnostic(code="GP-CONV-002", address=target.host.name, summary="broken"),) if host.breaks else ()
+            )
+            if not host.breaks and not host.stuck:
+                host.version = WANTED
+            outcomes[target.host.name] = outcome(target.host.name, failed)
+        return outcomes
+
+    def connect(self, host: Host) -> "FakeTransport":
+        return FakeTransport(self, host.name)
+
+
+class FakeTransport:
+    """Answers the three commands that a rollout sends."""
+
+    def __init__(self, site: Site, name: str) -> None:
+        self.site, self.name = site, name
+
+    @property
+    def host(self) -> str:
+        return self.name
+
+    def run(self, command: str, *, stdin: bytes = b"", timeout: float, root: bool = False) -> Outcome:
+        fake = self.site.hosts[self.name]
+        if command.startswith("cat /proc/sys/kernel/random/boot_id"):
+            return Outcome(status=0, stdout=f"boot-{fake.boot}\n".encode(), stderr=b"", seconds=0.0)
+        if command == "systemctl reboot":
+            assert root
+            self.site.diary.append(f"reboot {self.name}")
+            if fake.comes_back:
+                fake.boot += 1
+                fake.loaded = fake.version
+            return Outcome(status=0, stdout=b"", stderr=b"", seconds=0.0)
+        self.site.diary.append(f"verify {self.name}")
+        return Outcome(status=fake.verify_status, stdout=b"", stderr=b"no devices\n", seconds=0.0)
+
+    def put(self, content: bytes, path: str, *, mode: int, root: bool = False) -> None:
+        raise AssertionError("a rollout writes no file by itself")
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def change(action: Action, subject: str, before: str, cost: Cost) -> Change:
+    return Change(
+        address=f"x.{subject}", action=action, subject=subject, before=before, after=WANTED, reason="lock", cost=cost
+    )
+
+
+def finding(host: str, address: str) -> Finding:
+    return Finding(
+        address=address, host=host, kind=FindingKind.DIFFERENT, expected=Known(WANTED), observed=Absent(), sides=("lock", host),
+        parity=ParityClass.MUST_EQUAL, cost=Cost.NOTHING, reason="",
+    )  # fmt: skip
+
+
+def outcome(host: str, failed: tuple[Diagnostic, ...]) -> HostOutcome:
+    status = "failed" if failed else "ok"
+    return HostOutcome(
+        host=host, status=status, changed=2, tasks=9, diagnostics=failed, packages=("driver 1.0 -> 2.0",)
+    )
+
+
+def run(
+    site: Site, *, batch: str = "1", verify: tuple[str, ...] = (), cancel: threading.Event | None = None
+) -> dict[str, tuple[HostState, list[str]]]:
+    plain = [
+        Target(
+            host=Host(name=name, pool="train", target="onprem", connection=Connection(host=name, address="192.0.2.1")),
+            want=HostWant(host=name, pool=pool_want("train", verify), digest="sha256:host"),
+            plan=HostPlan(host=name, pool="train", changes=()),
+            batch=batch,
+        )
+        for name in site.hosts
+    ]
+    empty = Snapshot(host="", taken="", facts={})
+    targets = [Target(host=t.host, want=t.want, plan=site.plan(t, empty), batch=batch) for t in plain]
+    tools = Tools(
+        connect=site.connect, observe=site.observe, converge=site.converge, plan=site.plan, findings=site.findings,
+        record=lambda *_: None,
+    )  # fmt: skip
+    results = roll_out(
+        targets, tools=tools, patience=PATIENCE, report=ignore_progress, cancel=cancel or threading.Event()
+    )
+    return {result.host: (result.state, [d.code for d in result.diagnostics]) for result in results}
+
+
+def test_a_host_as_wanted_is_not_touched() -> None:
+    site = Site({"a": FakeHost(version=WANTED, loaded=WANTED), "b": FakeHost(loaded=WANTED)})
+    assert run(site) == {"a": (HostState.SATISFIED, []), "b": (HostState.CHANGED, [])}
+    assert site.diary == ["converge b"]
+
+
+def test_a_reboot_follows_the_change_and_is_proven_by_the_boot_id() -> None:
+    site = Site({"a": FakeHost()})
+    assert run(site, verify=("nvidia-smi -L",)) == {"a": (HostState.CHANGED, [])}
+    assert site.diary == ["converge a", "reboot a", "verify a"]
+    assert site.hosts["a"].boot == 2
+
+
+def test_a_failure_stops_the_batches_that_follow() -> None:
+    site = Site({name: FakeHost(loaded=WANTED) for name in "abcd"})
+    site.hosts["b"].breaks = True
+    assert run(site, batch="2") == {
+        "a": (HostState.CHANGED, []),
+        "b": (HostState.FAILED, ["GP-CONV-002"]),
+        "c": (HostState.NOT_STARTED, []),
+        "d": (HostState.NOT_STARTED, []),
+    }
+    assert site.diary == ["converge a", "converge b"]
+
+
+@pytest.mark.parametrize(
+    ("trouble", "codes", "verify"),
+    [
+        ({"stuck": True, "loaded": WANTED}, ["GP-ROLL-002"], ()),
+        ({"comes_back": False}, ["GP-ROLL-001"], ()),
+        ({"loaded": WANTED, "verify_status": 9}, ["GP-ROLL-003"], ("nvidia-smi -L",)),
+        ({"dead": True}, ["GP-SSH-001"], ()),
+    ],
+)
+def test_done_is_said_only_when_it_is_proven(
+    trouble: dict[str, object], codes: list[str], verify: tuple[str, ...]
+) -> None:
+    site = Site({"a": FakeHost(**trouble)})  # type: ignore[arg-type]
+    assert run(site, verify=verify) == {"a": (HostState.FAILED, codes)}
+
+
+def test_a_host_that_moved_after_the_plan_is_not_touched() -> None:
+    site = Site({"a": FakeHost(loaded=WANTED)})
+    original = site.observe
+
+    def somebody_upgrades(hosts: Sequence[Host]) -> Mapping[str, Snapshot | NotObserved]:
+        site.hosts["a"].version = "1.5"
+        return original(hosts)
+
+    site.observe = somebody_upgrades  # type: ignore[method-assign]
+    assert run(site) == {"a": (HostState.FAILED, ["GP-PLAN-001"])}
+    assert site.diary == []
+
+
+def test_after_an_interruption_no_batch_begins() -> None:
+    site = Site({"a": FakeHost(loaded=WANTED)})
+    cancel = threading.Event()
+    cancel.set()
+    assert run(site, cancel=cancel) == {"a": (HostState.NOT_STARTED, [])}
+    assert site.diary == []
+
+
+def test_a_reboot_that_the_plan_did_not_announce_does_not_happen() -> None:
+    site = Site({"a": FakeHost(loaded=WANTED)})
+    original = site.converge
+
+    def changes_the_module(targets: Sequence[Target]) -> Mapping[str, HostOutcome]:
+        site.hosts["a"].loaded = "1.0"
+        return original(targets)
+
+    site.converge = changes_the_module  # type: ignore[method-assign]
+    assert run(site) == {"a": (HostState.FAILED, ["GP-PLAN-001"])}
+    assert site.diary == ["converge a"]
