@@ -102,6 +102,17 @@ def compare_snapshots(first: Snapshot, second: Snapshot, *, component_of: Compon
     return tuple(finding for finding in found if finding is not None)
 
 
+def count_common(first: Snapshot, second: Snapshot) -> int:
+    """How many facets of two hosts can be compared: those that neither side lacks for want of a look."""
+    addresses = {*first.facts, *second.facts}
+    return sum(not any(isinstance(side.observe(a), Unknown) for side in (first, second)) for a in addresses)
+
+
+def count_comparable(expectations: Iterable[Expectation], snapshot: Snapshot) -> int:
+    """How many expectations can be held against a snapshot: those at whose address something was seen."""
+    return sum(not isinstance(snapshot.observe(e.address), Unknown) for e in expectations)
+
+
 def _differ(address: str, first: Snapshot, second: Snapshot, component_of: ComponentOf) -> Finding | None:
     facet = facet_of(address)
     expected, observed = first.observe(address), second.observe(address)

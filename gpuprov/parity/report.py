@@ -1,0 +1,43 @@
+"""A Parity as the body of a document of kind Report."""
+
+from typing import Any
+
+from gpuprov.compare.finding_id import finding_id
+from gpuprov.compare.finding_text import finding_value
+from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.parity.types import Parity
+
+
+def report_body(parity: Parity) -> dict[str, Any]:
+    """Write a verdict as plain values: each finding in full once, groups and rows by the findings' ids."""
+    return {
+        "status": int(parity.status),
+        "hosts": list(parity.hosts),
+        "facets": parity.facets,
+        "findings": [finding_value(finding) for finding in parity.findings],
+        "waived": [finding_value(finding) for finding in parity.waived],
+        "not_compared": [
+            {"host": host.host, "code": host.code, "reason": host.reason, "hint": host.hint}
+            for host in parity.not_compared
+        ],
+        "groups": [
+            {"hosts": list(group.hosts), "findings": [finding_id(finding) for finding in group.findings]}
+            for group in parity.groups
+        ],
+        "rows": [
+            {"address": row.finding.address, "finding": finding_id(row.finding), "hosts": list(row.hosts)}
+            for row in parity.rows
+        ],
+        "diagnostics": [_diagnostic_value(diagnostic) for diagnostic in parity.diagnostics],
+    }
+
+
+def _diagnostic_value(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": diagnostic.code,
+        "severity": diagnostic.severity.value,
+        "summary": diagnostic.summary,
+        "address": diagnostic.address,
+        "detail": diagnostic.detail,
+        "hint": diagnostic.hint,
+    }
