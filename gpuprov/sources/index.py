@@ -85,7 +85,7 @@ def open_index(
     """Fetch what changed, verify it, and open the index over all sources.
 
     Args:
-        sources: in the order of preference; where two offer the same version, the first wins.
+        sources: in any order; where two offer the same version, the OS archive wins, then the first name.
         arch: `amd64` or `arm64`.
         cache: folder that may be deleted at any time.
         now: the time that keys and indexes must be valid at, with a time zone.
@@ -98,7 +98,7 @@ def open_index(
     fetcher = fetcher or Fetcher(cache=cache, report=report)
     parts: list[IndexPart] = []
     wrong: list[Diagnostic] = []
-    for rank, definition in enumerate(sources):
+    for rank, definition in enumerate(_in_order(sources)):
         step = Progress(phase="fetch", subject=definition.name, done=rank, total=len(sources))
         report(step)
         try:
@@ -112,6 +112,11 @@ def open_index(
     connection = open_cache(cache, parts)
     report(Progress(phase="index", finished=True))
     return SourceIndex(connection=connection, arch=arch)
+
+
+def _in_order(sources: Sequence[SourceDefinition]) -> list[SourceDefinition]:
+    """The OS archive in the machine's order, then the others by name: the order in the spec changes nothing."""
+    return sorted(sources, key=lambda s: (s.on_host, s.name if s.on_host else ""))
 
 
 def _parts(definition: SourceDefinition, rank: int, arch: str, now: datetime, fetcher: Fetcher) -> list[IndexPart]:

@@ -1,0 +1,174 @@
+"""Making a lock: every pool's requests resolved, and what of the answer is pinned."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+from gpuprov.document.canonical import digest
+from gpuprov.lock.equal import EqualSet
+from gpuprov.lock.index import Index, Stanza
+from gpuprov.lock.resolve import Problem, Resolution, resolve
+from gpuprov.lock.text import lock_digest
+from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.package import Bound
+from gpuprov.spec.types import Spec
+
+ALL: Final = "*"
+"""In `upgrade`: every package may move."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoolInput:
+    """What one pool asks for."""
+
+    pool: str
+    os: str
+    arch: str
+    requests: tuple[Request, ...]
+    equal: tuple[EqualSet, ...] = ()
+    """Packages that must have one version: the driver's set first."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LockInputs:
+    """Everything that a lock depends on."""
+
+    spec_inputs: str
+    """From `spec_inputs`."""
+    catalog_inputs: str
+    """Digest over the catalog rows that were used."""
+    pin: str
+    """lock.pin: owned | closure."""
+    sources: tuple[LockedSource, ...]
+    pools: tuple[PoolInput, ...]
+    indexes: Mapping[tuple[str, str], Index]
+    """One index for each OS and architecture."""
+    previous: Lock | None = None
+    """Its versions are kept where they are still offered and allowed."""
+    upgrade: frozenset[str] = field(default_factory=frozenset)
+    """Packages whose earlier version is not kept; ALL for every one."""
+
+
+def spec_inputs(spec: Spec) -> str:
+    """Digest over the part of a spec that its lock depends on; hosts, files, checks and waivers have no say."""
+    return digest(
+        {
+            "os": spec.os,
+            "pin": spec.pin,
+            "sources": {name: asdict(source) for name, source in spec.sources.items()},
+            "pools": {
+                name: {"os": pool.os, "gpu": pool.gpu.model if pool.gpu else "", "stack": asdict(pool.stack)}
+                for name, pool in spec.pools.items()
+            },
+        }
+    )
+
+
+def make_lock(inputs: LockInputs) -> Lock | tuple[Diagnostic, ...]:
+    """Resolve every pool; the same inputs give the same lock, in whatever order sources and pools come."""
+    pools: dict[str, LockedPool] = {}
+    wrong: list[Diagnostic] = []
+    for pool in sorted(inputs.pools, key=lambda p: p.pool):
+        answer = _make_pool(inputs, pool)
+        if isinstance(answer, LockedPool):
+            pools[pool.pool] = answer
+        else:
+            wrong += [d for d in answer if d not in wrong]
+    if wrong:
+        return tuple(wrong)
+    lock = Lock(
+        spec_inputs=inputs.spec_inputs,
+        catalog_inputs=inputs.catalog_inputs,
+        sources=tuple(sorted(inputs.sources, key=lambda s: s.name)),
+        pools=pools,
+        digest="",
+    )
+    return Lock(
+        spec_inputs=lock.spec_inputs,
+        catalog_inputs=lock.catalog_inputs,
+        sources=lock.sources,
+        pools=lock.pools,
+        digest=lock_digest(lock),
+    )
+
+
+def _make_pool(inputs: LockInputs, pool: PoolInput) -> LockedPool | tuple[Diagnostic, ...]:
+    index = inputs.indexes.get((pool.os, pool.arch))
+    if index is None:
+        summary = f"no index was opened for {pool.os} on {pool.arch}"
+        raise GpuprovError(Diagnostic(code="GP-INT-001", address=f"pools.{pool.pool}", summary=summary))
+    problem = Problem(
+        index=index,
+        requests=pool.requests,
+        equal=pool.equal,
+        prefer=kept_versions(inputs.previous, pool, inputs.upgrade),
+    )
+    answer = resolve(problem)
+    if not isinstance(answer, Resolution):
+        return answer
+    pinned = _pinned(answer, pool, inputs)
+    drivers = [head.upstream for head in answer.heads if head.equal.driver]
+    return LockedPool(
+        pool=pool.pool,
+        os=pool.os,
+        arch=pool.arch,
+        requests=tuple(sorted(pool.requests)),
+        packages=tuple(stanza.row for stanza in pinned),
+        bounds=_bounds(answer.chosen, pinned),
+        driver=drivers[0] if drivers else "",
+    )
+
+
+def kept_versions(previous: Lock | None, pool: PoolInput, upgrade: Iterable[str]) -> dict[str, str]:
+    """The versions of an earlier lock that a new one prefers."""
+    released = frozenset(upgrade)
+    before = previous.pools.get(pool.pool) if previous is not None else None
+    if before is None or ALL in released or (before.os, before.arch) != (pool.os, pool.arch):
+        return {}
+    # The packages of one set move together: releasing one of them releases all.
+    together = frozenset(name for each in pool.equal if each.names & released for name in each.names)
+    return {row.name: row.version for row in before.packages if row.name not in released | together}
+
+
+def is_os_source(name: str, sources: Iterable[LockedSource]) -> bool:
+    """Whether a source is the OS's own archive, whose old versions go away with every update."""
+    own = name == "os" or name.startswith("os/")
+    return own or any(source.name == name and not source.on_host for source in sources)
+
+
+def _pinned(answer: Resolution, pool: PoolInput, inputs: LockInputs) -> list[Stanza]:
+    """Requested packages, and all that come from other sources than the OS's archive; or everything."""
+    requested = {request.name for request in pool.requests}
+    return [
+        stanza
+        for stanza in answer.chosen
+        if inputs.pin == "closure" or stanza.name in requested or not is_os_source(stanza.row.source, inputs.sources)
+    ]
+
+
+def _bounds(chosen: Sequence[Stanza], pinned: Sequence[Stanza]) -> tuple[Bound, ...]:
+    """What pinned packages need of packages that are not pinned."""
+    pins = {stanza.name for stanza in pinned}
+    by_name = {stanza.name: stanza for stanza in chosen}
+    found: set[Bound] = set()
+    for stanza in pinned:
+        for group in stanza.needs:
+            for relation in group:
+                answer = by_name.get(relation.name)
+                if answer is not None and answer.satisfies(relation):
+                    if answer.name not in pins:
+                        bound = Bound(
+                            name=answer.name,
+                            relation=relation.relation,
+                            version=relation.version,
+                            needed_by=stanza.name,
+                        )
+                        found.add(bound)
+                    break
+                provider = next((s for s in chosen if s.satisfies(relation)), None)
+                if provider is not None:
+                    if provider.name not in pins:
+                        found.add(Bound(name=provider.name, relation="", version="", needed_by=stanza.name))
+                    break
+    return tuple(sorted(found))

@@ -1,0 +1,141 @@
+"""Lock to text and back: one row a line, in an order that does not depend on how the lock was made."""
+
+from typing import Any, Final
+
+from gpuprov.document.envelope import document_digest, read_envelope, seal
+from gpuprov.document.shape import Fields
+from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
+from gpuprov.model.package import Bound, PackageRow
+
+KIND: Final = "Lock"
+
+
+def lock_digest(lock: Lock) -> str:
+    """The digest of a lock's content."""
+    return document_digest(KIND, _body(lock))
+
+
+def write_lock(lock: Lock) -> str:
+    """Write a lock as sealed JSON text."""
+    return seal(KIND, _body(lock))
+
+
+def read_lock(text: str, file: str) -> Lock:
+    """Read a lock.
+
+    Raises:
+        GpuprovError: GP-DOC-002 to 008, such as a lock that somebody edited by hand (GP-DOC-006).
+    """
+    envelope = read_envelope(text, file, KIND)
+    body = Fields(envelope.body, file)
+    return Lock(
+        spec_inputs=body.text("spec_inputs"),
+        catalog_inputs=body.text("catalog_inputs"),
+        sources=tuple(_read_source(row) for row in body.rows("sources")),
+        pools={name: _read_pool(name, fields) for name, fields in body.table("pools").items()},
+        digest=envelope.digest,
+    )
+
+
+def _body(lock: Lock) -> dict[str, Any]:
+    return {
+        "spec_inputs": lock.spec_inputs,
+        "catalog_inputs": lock.catalog_inputs,
+        "sources": [_source(source) for source in sorted(lock.sources, key=lambda s: s.name)],
+        "pools": {name: _pool(lock.pools[name]) for name in sorted(lock.pools)},
+    }
+
+
+def _source(source: LockedSource) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "url": source.url,
+        "suite": source.suite,
+        "components": list(source.components),
+        "fingerprints": list(source.fingerprints),
+        "on_host": source.on_host,
+        "key_text": source.key_text,
+    }
+
+
+def _read_source(row: Fields) -> LockedSource:
+    return LockedSource(
+        name=row.text("name"),
+        url=row.text("url"),
+        suite=row.text("suite"),
+        components=row.texts("components"),
+        fingerprints=row.texts("fingerprints"),
+        on_host=row.flag("on_host"),
+        key_text=row.text("key_text"),
+    )
+
+
+def _pool(pool: LockedPool) -> dict[str, Any]:
+    return {
+        "os": pool.os,
+        "arch": pool.arch,
+        "driver": pool.driver,
+        "requests": [
+            {"name": r.name, "constraint": r.constraint, "source": r.source, "address": r.address}
+            for r in sorted(pool.requests)
+        ],
+        "packages": [_row(row) for row in sorted(pool.packages)],
+        "bounds": [
+            {"name": b.name, "relation": b.relation, "version": b.version, "needed_by": b.needed_by}
+            for b in sorted(pool.bounds)
+        ],
+    }
+
+
+def _row(row: PackageRow) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "version": row.version,
+        "arch": row.arch,
+        "source": row.source,
+        "sha256": row.sha256,
+        "size": row.size,
+        "installed_size": row.installed_size,
+        "filename": row.filename,
+    }
+
+
+def _read_pool(name: str, fields: Fields) -> LockedPool:
+    return LockedPool(
+        pool=name,
+        os=fields.text("os"),
+        arch=fields.text("arch"),
+        driver=fields.text("driver"),
+        requests=tuple(
+            Request(
+                name=row.text("name"),
+                constraint=row.text("constraint"),
+                source=row.text("source"),
+                address=row.text("address"),
+            )
+            for row in fields.rows("requests")
+        ),
+        packages=tuple(_read_row(row) for row in fields.rows("packages")),
+        bounds=tuple(
+            Bound(
+                name=row.text("name"),
+                relation=row.text("relation"),
+                version=row.text("version"),
+                needed_by=row.text("needed_by"),
+            )
+            for row in fields.rows("bounds")
+        ),
+    )
+
+
+def _read_row(row: Fields) -> PackageRow:
+    return PackageRow(
+        name=row.text("name"),
+        version=row.text("version"),
+        arch=row.text("arch"),
+        source=row.text("source"),
+        sha256=row.text("sha256"),
+        size=row.integer("size"),
+        installed_size=row.integer("installed_size"),
+        filename=row.text("filename"),
+    )

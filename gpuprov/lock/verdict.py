@@ -1,0 +1,180 @@
+"""Whether a lock is still true: named reasons, each with both sides."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gpuprov.lock.index import Index
+from gpuprov.lock.make import PoolInput
+from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
+from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.model.package import PackageRow
+
+
+class Stale(StrEnum):
+    """In what way a lock is no longer true."""
+
+    SPEC = "the spec changed"
+    CATALOG = "the catalog changed"
+    SOURCE = "a source changed"
+    WITHDRAWN = "a package was withdrawn"
+    """The source no longer offers the pinned version."""
+    CHANGED = "a package changed"
+    """The source offers the pinned version with another content."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StaleReason:
+    """One reason, with what the lock says and what is."""
+
+    kind: Stale
+    address: str
+    locked: str
+    found: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """The lock is fresh when there is no reason against it."""
+
+    reasons: tuple[StaleReason, ...]
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the lock is still true."""
+        return not self.reasons
+
+
+def judge(
+    lock: Lock,
+    *,
+    spec_inputs: str,
+    catalog_inputs: str,
+    sources: Sequence[LockedSource],
+    pools: Sequence[PoolInput],
+    indexes: Mapping[tuple[str, str], Index] | None,
+) -> Verdict:
+    """Compare a lock with what it was made from.
+
+    Args:
+        lock: as it was read.
+        spec_inputs: digest of the present spec, from `make.spec_inputs`.
+        catalog_inputs: digest of the present catalog rows.
+        sources: as the spec and the catalog define them now.
+        pools: what the pools ask for now.
+        indexes: for each OS and architecture; None when sources are not looked at (offline).
+    """
+    return Verdict(
+        reasons=(
+            *_spec_reasons(lock, spec_inputs, pools),
+            *_catalog_reasons(lock, catalog_inputs),
+            *_source_reasons(lock, sources),
+            *(_row_reasons(lock, indexes) if indexes is not None else ()),
+        )
+    )
+
+
+def stale_diagnostic(verdict: Verdict) -> Diagnostic | None:
+    """GP-LOCK-004 with every reason; None for a fresh lock."""
+    if verdict.fresh:
+        return None
+    kinds = list(dict.fromkeys(str(reason.kind) for reason in verdict.reasons))
+    lines = [f"{r.address}: {r.kind}: the lock has {r.locked}, found is {r.found}" for r in verdict.reasons]
+    return Diagnostic(
+        code="GP-LOCK-004",
+        address=verdict.reasons[0].address,
+        summary=f"the lock is stale: {'; '.join(kinds)}",
+        detail="\n".join(lines),
+        hint="Run `gpuprov lock` and look at what changes; versions that are still offered stay.",
+    )
+
+
+def _spec_reasons(lock: Lock, spec_inputs: str, pools: Sequence[PoolInput]) -> list[StaleReason]:
+    found = [reason for pool in pools for reason in _pool_reasons(lock.pools.get(pool.pool), pool)]
+    now = {pool.pool for pool in pools}
+    found += [
+        StaleReason(kind=Stale.SPEC, address=f"pools.{name}", locked=f"the pool {name}", found="no such pool")
+        for name in sorted(lock.pools)
+        if name not in now
+    ]
+    if not found and lock.spec_inputs != spec_inputs:
+        found.append(StaleReason(kind=Stale.SPEC, address="spec", locked=lock.spec_inputs, found=spec_inputs))
+    return found
+
+
+def _pool_reasons(before: LockedPool | None, now: PoolInput) -> Iterator[StaleReason]:
+    address = f"pools.{now.pool}"
+    if before is None:
+        yield StaleReason(kind=Stale.SPEC, address=address, locked="no such pool", found=f"the pool {now.pool}")
+        return
+    if (before.os, before.arch) != (now.os, now.arch):
+        sides = (f"{before.os} {before.arch}", f"{now.os} {now.arch}")
+        yield StaleReason(kind=Stale.SPEC, address=address, locked=sides[0], found=sides[1])
+    old, new = _by_key(before.requests), _by_key(now.requests)
+    for key in sorted(old.keys() | new.keys()):
+        if old.get(key) != new.get(key):
+            yield StaleReason(
+                kind=Stale.SPEC, address=f"{address}: {key[1]}", locked=_asked(old.get(key)), found=_asked(new.get(key))
+            )
+
+
+def _by_key(requests: Sequence[Request]) -> dict[tuple[str, str], Request]:
+    return {(request.name, request.address): request for request in requests}
+
+
+def _asked(request: Request | None) -> str:
+    if request is None:
+        return "no such request"
+    source = f" from {request.source}" if request.source else ""
+    return f"{request.name} {request.constraint or '(any version)'}{source}"
+
+
+def _catalog_reasons(lock: Lock, catalog_inputs: str) -> list[StaleReason]:
+    if lock.catalog_inputs == catalog_inputs:
+        return []
+    return [StaleReason(kind=Stale.CATALOG, address="catalog", locked=lock.catalog_inputs, found=catalog_inputs)]
+
+
+def _source_reasons(lock: Lock, sources: Sequence[LockedSource]) -> Iterator[StaleReason]:
+    old, new = {s.name: s for s in lock.sources}, {s.name: s for s in sources}
+    for name in sorted(old.keys() | new.keys()):
+        before, now = old.get(name), new.get(name)
+        if before is None or now is None:
+            there = "the source"
+            yield StaleReason(
+                kind=Stale.SOURCE,
+                address=f"sources.{name}",
+                locked=there if before else "no such source",
+                found=there if now else "no such source",
+            )
+            continue
+        for leaf in ("url", "suite", "components", "fingerprints", "on_host"):
+            sides = (getattr(before, leaf), getattr(now, leaf))
+            if sides[0] != sides[1]:
+                locked, found = (", ".join(s) if isinstance(s, tuple) else str(s) for s in sides)
+                yield StaleReason(kind=Stale.SOURCE, address=f"sources.{name}.{leaf}", locked=locked, found=found)
+
+
+def _row_reasons(lock: Lock, indexes: Mapping[tuple[str, str], Index]) -> Iterator[StaleReason]:
+    for name, pool in sorted(lock.pools.items()):
+        index = indexes.get((pool.os, pool.arch))
+        if index is None:
+            continue  # the pool is gone or has another OS: a reason by itself
+        for row in pool.packages:
+            reason = _row_reason(f"pools.{name}: {row.name}", row, index)
+            if reason is not None:
+                yield reason
+
+
+def _row_reason(address: str, row: PackageRow, index: Index) -> StaleReason | None:
+    same_source = [s.row for s in index.stanzas(row.name) if s.row.source == row.source]
+    offered = [other for other in same_source if other.version == row.version]
+    if any(other.sha256 == row.sha256 for other in offered):
+        return None
+    if offered:
+        sides = (f"{row.version} with sha256 {row.sha256}", f"{row.version} with sha256 {offered[0].sha256}")
+        return StaleReason(kind=Stale.CHANGED, address=address, locked=sides[0], found=sides[1])
+    versions = ", ".join(sorted(other.version for other in same_source)) or "nothing"
+    return StaleReason(
+        kind=Stale.WITHDRAWN, address=address, locked=f"{row.version} from {row.source}", found=f"{versions} there"
+    )
