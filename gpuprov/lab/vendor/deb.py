@@ -1,4 +1,4 @@
-"""Writes binary packages (.deb) in Python: an ar archive of two gzipped tar archives, the same bytes for the same content."""
+"""Writes binary packages (.deb) in Python: two gzipped tar archives in an ar archive, always the same bytes."""
 
 import gzip
 import hashlib

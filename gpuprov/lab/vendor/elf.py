@@ -19,16 +19,16 @@ _PAGE = 0x10000
 
 
 def kernel_module(fields: Sequence[tuple[str, str]], *, architecture: str) -> bytes:
-    """Gives a relocatable object whose `.modinfo` section holds `fields` in the kernel's form (`key=value`, NUL ended)."""
+    """Gives a relocatable object whose `.modinfo` section holds `fields` as the kernel's tools write them."""
     modinfo = b"".join(f"{key}={value}".encode() + b"\0" for key, value in fields)
-    sections = [
+    sections: list[tuple[str, int, int, bytes, int, int, int, int]] = [
         (".modinfo", _PROGBITS, 2, modinfo, 1, 0, 0, 0),
         (".symtab", _SYMTAB, 0, bytes(_SYMBOL_SIZE), 8, _SYMBOL_SIZE, 3, 1),
         (".strtab", _STRTAB, 0, b"\0", 1, 0, 0, 0),
     ]
     names = b"\0"
     offsets = []
-    for name, *_ in [*sections, (".shstrtab",)]:
+    for name in [*(section[0] for section in sections), ".shstrtab"]:
         offsets.append(len(names))
         names += name.encode() + b"\0"
     sections.append((".shstrtab", _STRTAB, 0, names, 1, 0, 0, 0))

@@ -1,10 +1,13 @@
-"""The files that make a lab node a machine with GPUs: an early unit that plays hardware and kernel, its program, its description.
+"""The files that make a lab node a machine with GPUs: an early unit that plays hardware and kernel.
 
-How it behaves, and why. The unit starts before the basic system and shows, as loaded, the module that is on disk for the running
-kernel, because that is what a real boot does. After that the loaded module stays as it is. When none is loaded, `nvidia-modprobe` (the
-vendor's own program, called by nvidia-persistenced and by nvidia-smi as root) has it loaded, as on a real machine; so a first
-installation needs no reboot, and an upgrade leaves the old module loaded until the next boot. `modprobe nvidia` itself is the
-node's own program and fails: the lab's kernel has no modules. dmesg shows nothing of the driver: the kernel log is the machine's.
+How it behaves, and why. The unit starts before the basic system and shows, as loaded, the module that is on disk for
+the running kernel, because that is what a real boot does. After that the loaded module stays as it is. When none is
+loaded, `nvidia-modprobe` (the vendor's own program, called by nvidia-persistenced and by nvidia-smi as root) has it
+loaded, as on a real machine; so a first installation needs no reboot, and an upgrade leaves the old module loaded
+until the next boot. `modprobe nvidia` itself is the node's own program and fails: the lab's kernel has no modules.
+dmesg shows nothing of the driver: the kernel log is the machine's. nvidia-persistenced's package starts its daemon
+before the module is installed, as the vendor's does, so after a first installation the unit is failed until somebody
+starts it, or until the next boot.
 """
 
 import json
@@ -20,7 +23,7 @@ from gpuprov.lab.vendor.payload import program
 _ROWS = Path(__file__).parent / "gpus.yaml"
 FAULTS = {
     "gpu-missing": "the last GPU, or gpu-missing:N the GPU N, is not on the bus",
-    "gpu-lost": "the last GPU, or gpu-lost:N the GPU N, fell off the bus (XID 79): on the bus, and out of the driver's reach",
+    "gpu-lost": "the last GPU, or gpu-lost:N the GPU N, fell off the bus (XID 79): listed, out of the driver's reach",
     "xid": "xid:CODE shows that XID error on the first GPU, xid:CODE:N on the GPU N",
     "fabric-stuck": "Fabric Manager runs, and the fabric stays in progress",
 }
@@ -67,7 +70,7 @@ def hardware_files(gpu: GpuDescription | None) -> dict[str, tuple[bytes, int]]:
 
 
 def describe(gpu: GpuDescription | None) -> dict[str, Any]:
-    """Gives the hardware as the node's unit reads it; UUIDs and serial numbers are added there, from the machine's id."""
+    """Gives the hardware as the node's unit reads it; the unit adds UUIDs and serial numbers, from the machine's id."""
     if gpu is None:
         return {"gpus": [], "switches": [], "faults": []}
     row = _rows().get(gpu.pci_device)

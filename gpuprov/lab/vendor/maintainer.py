@@ -44,10 +44,10 @@ _LDCONFIG = {
 
 
 def maintainer_scripts(template: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, str]:
-    """Gives the scripts of a package by name, from what its description says of `module`, `services`, `ldconfig` and `scripts`.
+    """Gives a package's scripts by name, from `module`, `services`, `ldconfig` and `scripts` of its description.
 
-    `services` says for each unit: `start` (the vendor's package enables and starts it) or `none` (that is left to the administrator;
-    an upgrade restarts it when it runs).
+    `services` says for each unit: `start` (the vendor's package enables and starts it) or `none` (that is left to the
+    administrator; an upgrade restarts it when it runs).
     """
     parts: dict[str, str] = {}
 

@@ -1,4 +1,4 @@
-"""Expands the packages' descriptions (packages/*.yaml) into binary packages: one for each release, package name and version."""
+"""Expands the packages' descriptions (packages/*.yaml) into binary packages: one per release and name."""
 
 import hashlib
 import re
@@ -136,7 +136,7 @@ def fill(text: str, values: Values, path: Path | None = None) -> str:
 
 
 def inputs_digest(architecture: str) -> str:
-    """Gives a digest over everything that the packages are made of: descriptions, forms, programs and this room's code."""
+    """Gives a digest over all that the packages are made of: descriptions, forms, programs, this room's code."""
     digest = hashlib.sha256(architecture.encode())
     room = Path(__file__).parent
     for path in sorted([*room.rglob("*.py"), *room.rglob("*.yaml")]):

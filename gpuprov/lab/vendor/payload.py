@@ -1,4 +1,4 @@
-"""Makes the contents of the stand-in packages: programs (zip applications with their output forms), modules, libraries, texts."""
+"""Makes the contents of the stand-in packages: programs with their output forms, and kernel modules."""
 
 import ast
 import io
@@ -24,7 +24,7 @@ Form = Mapping[str, object]
 
 
 def forms_folder() -> Path:
-    """Gives the folder of the recorded output forms: packed with an installed gpuprov, else the repository's test cases.
+    """Gives the folder of the recorded output forms: packed with gpuprov, else the repository's test cases.
 
     Raises:
         FileNotFoundError: neither is there.
@@ -48,15 +48,14 @@ def forms() -> Mapping[str, Form]:
         for form in yaml.safe_load(path.read_text())["forms"]:
             missing = {"id", "text", "source", "as_of", "command"} - set(form)
             if missing or form["id"] in found:
-                raise ValueError(
-                    f"{path}: form {form.get('id')!r}: {'lacks ' + ', '.join(sorted(missing)) if missing else 'is there twice'}"
-                )
+                fault = f"lacks {', '.join(sorted(missing))}" if missing else "is there twice"
+                raise ValueError(f"{path}: form {form.get('id')!r} {fault}")
             found[form["id"]] = form
     return found
 
 
 def program(name: str, *, form_prefixes: Sequence[str], data: Mapping[str, str]) -> bytes:
-    """Gives an executable zip application that runs `main` of standin/NAME.py, with its forms and values packed inside."""
+    """Gives an executable zip application that runs `main` of standin/NAME.py, with forms and values inside."""
     chosen = {id_: form for id_, form in forms().items() if id_.split(".")[0] in form_prefixes}
     kit = {
         "texts": {id_: form["text"] for id_, form in chosen.items()},

@@ -15,7 +15,8 @@ from email.utils import format_datetime
 from enum import StrEnum
 from pathlib import Path
 
-from gpuprov.lab.vendor.packages import Package, build as build_package, control_of, described, inputs_digest
+from gpuprov.lab.vendor.packages import Package, control_of, described, inputs_digest
+from gpuprov.lab.vendor.packages import build as build_package
 from gpuprov.lab.vendor.signing import SigningKey, lasting_key, make_key
 from gpuprov.model.progress import Progress, Report, ignore_progress
 
@@ -88,7 +89,8 @@ def build(
         folder: where to; other files in it that end in .deb are removed.
         architecture: of the nodes: amd64 or arm64.
         driver_releases: the driver releases to offer, such as ("580.95.05", "595.58.03"); None for all described ones.
-        withdraw: what not to offer, or no longer: releases as `driver/580.95.05`, or single packages as `libcuda1=580.95.05-1`.
+        withdraw: what not to offer, or no longer: releases as `driver/580.95.05`, or single packages as
+            `libcuda1=580.95.05-1`.
         valid_until: a Valid-Until field in the index; NVIDIA's has none.
         signature: how to sign.
         cache: gpuprov's cache folder; the user's by default.
@@ -126,7 +128,7 @@ def stanza(row: VendorRow) -> str:
 
 
 def _pool(cache: Path, architecture: str, progress: Report) -> tuple[Path, tuple[VendorRow, ...]]:
-    """Gives the folder with all described packages and their rows; builds it unless it is there for just these inputs."""
+    """Gives the folder with all described packages and their rows; builds it unless these inputs were built before."""
     pool = cache / "lab" / f"vendor-{inputs_digest(architecture)[:16]}"
     listing = pool / "rows.json"
     with _locked(cache / "lab/vendor.lock"):
@@ -193,7 +195,7 @@ def _publish_index(
     valid_until: datetime | None,
     signature: Signature,
 ) -> None:
-    """Writes Packages and its signed Release; the signed files come last, so that a reader never sees an index without its files."""
+    """Writes Packages and its signed Release, the signed files last: a reader never sees an index without its files."""
     packages = "\n".join(stanza(row) for row in rows).encode()
     files = {
         "Packages": packages,

@@ -29,7 +29,7 @@ class SigningKey:
         """Gives a signature to lie beside the text (Release.gpg)."""
         return self._sign(text, pysequoia.SignatureMode.DETACHED)
 
-    def _sign(self, text: bytes, mode: object) -> bytes:
+    def _sign(self, text: bytes, mode: pysequoia.SignatureMode) -> bytes:
         return bytes(pysequoia.sign(pysequoia.Tsk.from_bytes(self.secret).signer(), text, mode=mode))
 
 
@@ -39,7 +39,7 @@ def make_key() -> SigningKey:
 
 
 def lasting_key(path: Path) -> SigningKey:
-    """Gives the key kept in a file, so that re-signed repositories keep their key; makes a new one when there is none or it ends soon."""
+    """Gives the key kept in a file, so that re-signing keeps it; makes one when none is there or it ends soon."""
     if path.exists():
         secret = path.read_bytes()
         expiration = pysequoia.Tsk.from_bytes(secret).extract_certificate().expiration

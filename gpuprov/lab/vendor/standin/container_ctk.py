@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gpuprov.lab.vendor.standin.arguments import has, option
 from gpuprov.lab.vendor.standin.container_edits import device_nodes, write_script
 from gpuprov.lab.vendor.standin.forms import Kit, packed
 from gpuprov.lab.vendor.standin.nvml import Nvml, NvmlError
@@ -34,20 +35,21 @@ def main() -> int:
 
 def configure(kit: Kit, arguments: Sequence[str]) -> int:
     """Adds the nvidia runtime to an engine's configuration, keeping everything else in it."""
-    engine = option(arguments, "runtime", "docker")
+    engine = option(arguments, "--runtime", default="docker")
     if engine == "docker":
-        path = Path(option(arguments, "config", "/etc/docker/daemon.json"))
+        path = Path(option(arguments, "--config", default="/etc/docker/daemon.json"))
         config: dict[str, Any] = json.loads(path.read_text()) if path.exists() and path.read_text().strip() else {}
         config.setdefault("runtimes", {})["nvidia"] = {"args": [], "path": "nvidia-container-runtime"}
-        if "--set-as-default" in arguments or "--nvidia-set-as-default" in arguments:
+        if has(arguments, "--set-as-default", "--nvidia-set-as-default"):
             config["default-runtime"] = "nvidia"
-        if "--cdi.enabled" in arguments or "--enable-cdi" in arguments:
+        if has(arguments, "--cdi.enabled", "--enable-cdi"):
             config.setdefault("features", {})["cdi"] = True
         text = json.dumps(config, indent=4)
     elif engine == "containerd":
-        path = Path(option(arguments, "config", "/etc/containerd/conf.d/99-nvidia.toml"))
+        path = Path(option(arguments, "--config", default="/etc/containerd/conf.d/99-nvidia.toml"))
         plugin = '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia'
-        text = f'version = 2\n\n{plugin}]\nruntime_type = "io.containerd.runc.v2"\n\n{plugin}.options]\nBinaryName = "{RUNTIME}"\n'
+        text = f'version = 2\n\n{plugin}]\nruntime_type = "io.containerd.runc.v2"\n\n'
+        text += f'{plugin}.options]\nBinaryName = "{RUNTIME}"\n'
     else:
         sys.stderr.write(f"nvidia-ctk (stand-in): unrecognized runtime '{engine}'\n")
         return 1
@@ -68,7 +70,7 @@ def generate(kit: Kit, arguments: Sequence[str]) -> int:
     text = (
         json.dumps(specification(nvml, str(write_script(kit, nvml, list(nvml.gpus))), kit.data["cdi"]), indent=2) + "\n"
     )
-    output = option(arguments, "output", "")
+    output = option(arguments, "--output")
     if output:
         Path(output).parent.mkdir(parents=True, exist_ok=True)
         Path(output).write_text(text)
@@ -112,16 +114,6 @@ def list_devices(kit: Kit) -> int:
     sys.stderr.write(kit.text("nvidia-container-toolkit.cdi-found", time=_now(), count=len(names)))
     sys.stdout.writelines(f"{name}\n" for name in names)
     return 0
-
-
-def option(arguments: Sequence[str], name: str, default: str) -> str:
-    """Gives the value of `--name=value` or `--name value`."""
-    for flag, value in zip(arguments, [*arguments[1:], ""], strict=True):
-        if flag == f"--{name}":
-            return value
-        if flag.startswith(f"--{name}="):
-            return flag.partition("=")[2]
-    return default
 
 
 def _now() -> str:

@@ -1,7 +1,8 @@
 """What a container gets of the GPUs: device nodes, and an nvidia-smi that any shell can run.
 
-The real toolkit mounts the driver's libraries and programs of the host. A stand-in cannot run in an image without python3, so
-what the host's nvidia-smi says at the start of the container is packed into a shell script and mounted in its place.
+The real toolkit mounts the driver's libraries and programs of the host. A stand-in cannot run in an image without
+python3, so what the host's nvidia-smi says at the start of the container is packed into a shell script and mounted in
+its place.
 """
 
 import io
@@ -27,7 +28,7 @@ _CALLS = (
 
 
 def chosen(nvml: Nvml, wanted: str) -> list[Gpu]:
-    """Gives the GPUs that NVIDIA_VISIBLE_DEVICES names: `all`, or indexes and UUIDs with commas; none for `void`, `none` or nothing."""
+    """Gives the GPUs that NVIDIA_VISIBLE_DEVICES names: `all`, indexes and UUIDs, or none (`void`, `none`, nothing)."""
     if wanted in {"", "void", "none"}:
         return []
     if wanted == "all":

@@ -1,4 +1,4 @@
-"""Stand-in for nvidia-container-runtime and its hook: adds the GPUs that a container asks for, then leaves the rest to runc."""
+"""Stand-in for nvidia-container-runtime and its hook: adds the GPUs asked for, and leaves the rest to runc."""
 
 import json
 import os
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gpuprov.lab.vendor.standin.arguments import option
 from gpuprov.lab.vendor.standin.container_edits import chosen, device_nodes, edit_config, write_script
 from gpuprov.lab.vendor.standin.forms import Kit, packed
 from gpuprov.lab.vendor.standin.nvml import Nvml, NvmlError
@@ -45,7 +46,8 @@ def runtime(kit: Kit, arguments: Sequence[str]) -> int:
     if runc is None:
         sys.stderr.write("nvidia-container-runtime (stand-in): runc is not installed\n")
         return 1
-    os.execv(runc, [runc, *arguments])
+    os.execv(runc, [runc, *arguments])  # noqa: S606 - the runtime becomes runc, as the real one does
+    return 1
 
 
 def prestart(kit: Kit) -> int:
@@ -60,7 +62,9 @@ def prestart(kit: Kit) -> int:
     except NvmlError as error:
         return _fail(kit, error)
     gpus = chosen(nvml, wanted)
-    root = Path(f"/proc/{state['pid']}/root")
+    # Its root is still the machine's: the image lies in its mount namespace, where the bundle says.
+    image = Path(state["bundle"]) / config["root"]["path"]
+    root = Path(f"/proc/{state['pid']}/root{image}")
     for path, major, minor in device_nodes(gpus):
         target = root / path.lstrip("/")
         os.mknod(target, stat.S_IFCHR | 0o666, os.makedev(major, minor))
@@ -73,12 +77,7 @@ def prestart(kit: Kit) -> int:
 
 def bundle_of(arguments: Sequence[str]) -> Path:
     """Gives the bundle folder that runc's arguments name; the current one without `--bundle`."""
-    for flag, value in zip(arguments, [*arguments[1:], ""], strict=True):
-        if flag in {"--bundle", "-b"}:
-            return Path(value)
-        if flag.startswith("--bundle="):
-            return Path(flag.partition("=")[2])
-    return Path.cwd()
+    return Path(option(arguments, "--bundle", "-b", default="."))
 
 
 def environment_of(config: dict[str, Any]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def detach(pid_file: Path) -> None:
-    """Forks, so that the caller goes on in the background, writes its process id, and ends the foreground process with 0.
+    """Sends the caller into the background, writes its process id, and ends the foreground process with 0.
 
     The foreground process ends only once the file is there: systemd (Type=forking) reads it at once.
     """

@@ -1,4 +1,4 @@
-"""Stand-in for dcgm-exporter: Prometheus metrics of the GPUs on port 9400, for the fields named in the counters file."""
+"""Stand-in for dcgm-exporter: Prometheus metrics on port 9400, for the fields that the counters file names."""
 
 import os
 import sys
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from gpuprov.lab.vendor.standin.arguments import option
 from gpuprov.lab.vendor.standin.forms import Kit, packed
 from gpuprov.lab.vendor.standin.nvml import Gpu, Nvml, NvmlError
 
@@ -42,7 +43,7 @@ def main() -> int:
     if any(argument in {"-v", "--version"} for argument in arguments):
         sys.stdout.write(kit.text("dcgm-exporter.version", version=kit.data["version"]))
         return 0
-    path = Path(arguments[arguments.index("-f") + 1]) if "-f" in arguments[:-1] else DEFAULT_COUNTERS
+    path = Path(option(arguments, "-f", "--collectors", default=str(DEFAULT_COUNTERS)))
     try:
         nvml = Nvml()
     except NvmlError as error:
@@ -53,7 +54,7 @@ def main() -> int:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            known = {
+            known: dict[str, Callable[[], str]] = {
                 "/metrics": lambda: metrics(counters, nvml, kit, uptime=time.monotonic() - started),
                 "/health": lambda: "OK\n",
             }
@@ -72,6 +73,10 @@ def main() -> int:
     return 0
 
 
+def _nothing(_: Gpu, __: float) -> float:
+    return 0.0
+
+
 def read_counters(text: str) -> Iterator[Counter]:
     """Reads the counters file: field, Prometheus type, help; `#` starts a comment.
 
@@ -82,7 +87,7 @@ def read_counters(text: str) -> Iterator[Counter]:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         parts = [part.strip() for part in line.split(",", 2)]
-        if len(parts) != 3:
+        if len(parts) != 3:  # noqa: PLR2004 - field, type, help
             raise ValueError(f"line {number}: three columns expected: {line!r}")
         yield Counter(*parts)
 
@@ -94,7 +99,7 @@ def metrics(counters: Sequence[Counter], nvml: Nvml, kit: Kit, *, uptime: float)
     for counter in counters:
         text += kit.text("dcgm-exporter.family", metric=counter.metric, help=counter.text, type=counter.kind)
         for gpu in (gpu for gpu in nvml.gpus if not gpu.lost):
-            value = VALUES.get(counter.metric, lambda _, __: 0)(gpu, uptime)
+            value = VALUES.get(counter.metric, _nothing)(gpu, uptime)
             text += kit.text(
                 "dcgm-exporter.sample",
                 metric=counter.metric,

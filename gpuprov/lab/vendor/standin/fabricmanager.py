@@ -1,4 +1,4 @@
-"""Stand-in for nv-fabricmanager: refuses another driver's version and a machine without switches, else configures and stays."""
+"""Stand-in for nv-fabricmanager: refuses another driver's version and a machine without switches."""
 
 import sys
 from pathlib import Path

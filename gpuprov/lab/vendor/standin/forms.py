@@ -10,7 +10,7 @@ _PLACE = re.compile(r"\{([a-z_]+)(?::([<>]?)(\d+))?\}")
 
 
 class Kit:
-    """What a package packed beside its program: output forms by id, exit status by form id, and values such as the version."""
+    """What a package packed beside its program: output forms and exit statuses by form id, and some values."""
 
     def __init__(self, *, texts: Mapping[str, str], statuses: Mapping[str, int], data: Mapping[str, str]) -> None:
         self.texts = texts
@@ -44,8 +44,7 @@ def render(text: str, values: Mapping[str, object]) -> str:
     """Fills `{name}`, `{name:12}` (padded on the right) and `{name:>12}` (on the left); other braces stay.
 
     Raises:
-        KeyError: a placeholder has no value; one that merely looks like a placeholder, such as Prometheus labels, has no closing brace
-            behind its name and is never taken for one.
+        KeyError: a placeholder has no value. Prometheus labels are not taken for one: `{gpu="0"}` is no name in braces.
     """
 
     def fill(found: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
 """Installs the module that lies beside it for the kernels of this machine: what DKMS does, without compiling.
 
-The real package compiles for minutes against kernel headers. Here only the version magic is filled in, so that `modinfo`, `depmod`
-and the simulated kernel find a module that belongs to its kernel.
+The real package compiles for minutes against kernel headers. Here only the version magic is filled in, so that
+`modinfo`, `depmod` and the simulated kernel find a module that belongs to its kernel.
 """
 
 import os
@@ -17,7 +17,7 @@ FILLER = b"@" * 96
 
 def main() -> int:
     """Runs `install-module install` or `install-module remove`."""
-    action = sys.argv[1] if len(sys.argv) == 2 else ""
+    action = " ".join(sys.argv[1:])
     if action not in {"install", "remove"}:
         sys.stderr.write("usage: install-module install|remove\n")
         return 2

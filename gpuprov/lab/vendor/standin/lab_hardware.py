@@ -1,8 +1,8 @@
-"""Plays a machine's hardware and its kernel: PCI devices, the module that is loaded, and the driver's files in /proc, /sys and /dev.
+"""Plays a machine's hardware and its kernel: PCI devices, the loaded module, its files in /proc, /sys and /dev.
 
-It belongs to the simulated machine, not to any package. `boot` runs once, early: it puts the GPUs on the bus and loads the module
-that is on disk for the running kernel. `load` is what modprobe would do; nvidia-modprobe calls it. A loaded module stays
-until the next boot, whatever apt does to the file: that is how "reboot pending" comes about.
+It belongs to the simulated machine, not to any package. `boot` runs once, early: it puts the GPUs on the bus and
+loads the module that is on disk for the running kernel. `load` is what modprobe would do; nvidia-modprobe calls it. A
+loaded module stays until the next boot, whatever apt does to the file: that is how "reboot pending" comes about.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ _IDENTITY = uuid.UUID("6f1d1a0e-51b3-4c7e-9f0b-6c1e5b1f7a10")
 def main() -> int:
     """Runs `lab-hardware boot`, `lab-hardware load` or `lab-hardware status`."""
     kit = packed()
-    action = sys.argv[1] if len(sys.argv) == 2 else ""
+    action = " ".join(sys.argv[1:])
     if action == "boot":
         boot()
         load(kit, quiet=True)
@@ -59,7 +59,7 @@ def boot() -> None:
 
 
 def load(kit: Kit, *, quiet: bool) -> int:
-    """Loads the module on disk unless one is loaded; gives modprobe's exit status, and prints its message unless `quiet`."""
+    """Loads the module on disk unless one is loaded; gives modprobe's status, and its message unless `quiet`."""
     if (STATE / "module/nvidia/version").exists():
         return 0
     hardware = json.loads((STATE / "hardware.json").read_text())
@@ -141,11 +141,11 @@ def write_pci_device(folder: Path, device: dict[str, Any]) -> None:
 
 
 def _copy_shallow(place: Path, folder: Path) -> None:
-    """Makes the machine's own entries visible in the folder that will cover them: links as links, the rest by name and first files."""
+    """Makes the machine's own entries visible in the folder that will cover them: links, and folders by name."""
     for entry in place.iterdir() if place.exists() else ():
         target = folder / entry.name
         if entry.is_symlink():
-            target.symlink_to(os.readlink(entry))
+            target.symlink_to(entry.readlink())
         elif entry.is_dir():
             target.mkdir()
             for name in ("version", "refcnt", "initstate"):
@@ -154,7 +154,7 @@ def _copy_shallow(place: Path, folder: Path) -> None:
 
 
 def _modinfo(field: str) -> str | None:
-    """Asks the node's own modinfo about the module on disk; None when it has no such field, or when there is no module."""
+    """Asks the node's own modinfo about the module on disk; None without a module or without such a field."""
     try:
         answer = subprocess.run(["modinfo", "-F", field, "nvidia"], check=False, capture_output=True, text=True)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Stand-in for nvidia-modprobe: asks the simulated kernel to load the module that is on disk, unless one is loaded already."""
+"""Stand-in for nvidia-modprobe: asks the simulated kernel to load the module on disk, unless one is loaded."""
 
 import subprocess
 import sys

@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from gpuprov.lab.vendor.standin.arguments import has, option
 from gpuprov.lab.vendor.standin.forms import Kit, packed
 from gpuprov.lab.vendor.standin.nvml import Gpu, Nvml, NvmlError, cuda_version, fabric_manager_runs
 
@@ -44,6 +45,7 @@ FIELDS: dict[str, Field] = {
 }
 
 REMAPPED = ("gpu_uuid", "gpu_name", "gpu_bus_id")
+"""The fields of --query-remapped-rows that it shares with --query-gpu; the others begin with `remapped_rows.`."""
 
 
 def main() -> int:
@@ -53,51 +55,56 @@ def main() -> int:
 
 def run(arguments: Sequence[str], *, kit: Kit, open_nvml: Callable[[], Nvml]) -> int:
     """Answers one call and gives the exit status."""
-    query = next((a.partition("=")[2] for a in arguments if a.startswith("--query-gpu=")), None)
-    rows = next((a.partition("=")[2] for a in arguments if a.startswith("--query-remapped-rows=")), None)
-    layout = next((a.partition("=")[2] for a in arguments if a.startswith("--format=")), "csv").split(",")
-    for field in (query or "").split(",") if query else []:
-        if field.strip() not in FIELDS:
-            return kit.stop("nvidia-smi.bad-field", field=field.strip())
+    query = _fields(option(arguments, "--query-gpu"))
+    rows = _fields(option(arguments, "--query-remapped-rows"))
+    wrong = next((f for f in query if f not in FIELDS), None) or next((f for f in rows if not _is_remapped(f)), None)
+    if wrong is not None:
+        return kit.stop("nvidia-smi.bad-field", field=wrong)
     try:
         nvml = open_nvml()
     except NvmlError as error:
         return kit.stop(error.form, **error.values)
-    if not nvml.gpus:
+    gpus = _chosen(nvml, option(arguments, "-i", "--id"))
+    if not gpus:
         return kit.stop("nvidia-smi.no-devices")
-    gpus = _chosen(nvml, arguments)
-    if gpus is None:
-        return kit.stop("nvidia-smi.no-devices")
-    lost = [gpu for gpu in gpus if gpu.lost]
-    if lost and ("-L" in arguments or "--list-gpus" in arguments or query is not None):
-        return kit.stop("nvidia-smi.lost", index=lost[0].index, bus=lost[0].bus)
-    if "-L" in arguments or "--list-gpus" in arguments:
+    lost = next((gpu for gpu in gpus if gpu.lost), None)
+    listing = has(arguments, "-L", "--list-gpus")
+    if lost is None or not (listing or query or rows):
+        _answer(arguments, [gpu for gpu in gpus if not gpu.lost], nvml, kit)
+    return kit.stop("nvidia-smi.lost", index=lost.index, bus=lost.bus) if lost else 0
+
+
+def _answer(arguments: Sequence[str], gpus: Sequence[Gpu], nvml: Nvml, kit: Kit) -> None:
+    layout = option(arguments, "--format", default="csv").split(",")
+    query = _fields(option(arguments, "--query-gpu"))
+    rows = _fields(option(arguments, "--query-remapped-rows"))
+    if has(arguments, "-L", "--list-gpus"):
         for gpu in gpus:
             sys.stdout.write(kit.text("nvidia-smi.list", index=gpu.index, name=gpu.name, uuid=gpu.uuid))
-    elif query is not None:
-        _csv([field.strip() for field in query.split(",")], gpus, nvml, layout)
-    elif rows is not None:
-        return _remapped([field.strip() for field in rows.split(",")], gpus, nvml, layout, kit)
-    elif "-q" in arguments or "--query" in arguments:
+    elif query:
+        _csv(query, gpus, nvml, layout)
+    elif rows:
+        _remapped(rows, gpus, nvml, layout)
+    elif has(arguments, "-q", "--query"):
         _query(gpus, nvml, kit)
     else:
         _table(gpus, nvml, kit)
-    return kit.stop("nvidia-smi.lost", index=lost[0].index, bus=lost[0].bus) if lost else 0
 
 
-def _chosen(nvml: Nvml, arguments: Sequence[str]) -> list[Gpu] | None:
-    """Gives the GPUs that `-i` selects by index, UUID or PCI address; None when it selects none."""
-    wanted = None
-    for flag, value in zip(arguments, [*arguments[1:], ""], strict=True):
-        if flag in {"-i", "--id"}:
-            wanted = value
-        elif flag.startswith("--id="):
-            wanted = flag.partition("=")[2]
-    if wanted is None:
+def _fields(text: str) -> list[str]:
+    return [field.strip() for field in text.split(",")] if text else []
+
+
+def _is_remapped(field: str) -> bool:
+    return field in REMAPPED or field.startswith("remapped_rows.")
+
+
+def _chosen(nvml: Nvml, wanted: str) -> list[Gpu]:
+    """Gives the GPUs that `-i` selects by index, UUID or PCI address; all of them without `-i`."""
+    if not wanted:
         return nvml.gpus
-    names = wanted.split(",")
-    chosen = [gpu for gpu in nvml.gpus if {str(gpu.index), gpu.uuid, gpu.bus_id, gpu.bus} & set(names)]
-    return chosen or None
+    names = set(wanted.split(","))
+    return [gpu for gpu in nvml.gpus if {str(gpu.index), gpu.uuid, gpu.bus_id, gpu.bus} & names]
 
 
 def _csv(fields: Sequence[str], gpus: Sequence[Gpu], nvml: Nvml, layout: Sequence[str]) -> None:
@@ -109,15 +116,11 @@ def _csv(fields: Sequence[str], gpus: Sequence[Gpu], nvml: Nvml, layout: Sequenc
         sys.stdout.write(", ".join(values) + "\n")
 
 
-def _remapped(fields: Sequence[str], gpus: Sequence[Gpu], nvml: Nvml, layout: Sequence[str], kit: Kit) -> int:
-    for field in fields:
-        if field not in REMAPPED and not field.startswith("remapped_rows."):
-            return kit.stop("nvidia-smi.bad-field", field=field)
+def _remapped(fields: Sequence[str], gpus: Sequence[Gpu], nvml: Nvml, layout: Sequence[str]) -> None:
     if "noheader" not in layout:
         sys.stdout.write(", ".join(fields) + "\n")
     for gpu in gpus:
         sys.stdout.write(", ".join(FIELDS[f][0](gpu, nvml) if f in REMAPPED else "0" for f in fields) + "\n")
-    return 0
 
 
 def _query(gpus: Sequence[Gpu], nvml: Nvml, kit: Kit) -> None:
@@ -131,7 +134,7 @@ def _query(gpus: Sequence[Gpu], nvml: Nvml, kit: Kit) -> None:
         )
     )
     configured = fabric_manager_runs(nvml.root)
-    for gpu in (gpu for gpu in gpus if not gpu.lost):
+    for gpu in gpus:
         registered = gpu.nvlink and configured
         sys.stdout.write(
             kit.text(
@@ -157,7 +160,7 @@ def _query(gpus: Sequence[Gpu], nvml: Nvml, kit: Kit) -> None:
 def _table(gpus: Sequence[Gpu], nvml: Nvml, kit: Kit) -> None:
     head = {"smi": kit.data["version"], "driver": nvml.driver, "cuda": cuda_version(nvml.driver)}
     sys.stdout.write(kit.text("nvidia-smi.table-head", date=_now(), **head))
-    for gpu in (gpu for gpu in gpus if not gpu.lost):
+    for gpu in gpus:
         sys.stdout.write(
             kit.text(
                 "nvidia-smi.table-gpu",

@@ -89,7 +89,7 @@ def library_version(root: Path) -> str:
         NvmlError: there is none.
     """
     for link in sorted(root.glob("usr/lib/*/libnvidia-ml.so.1")):
-        return Path(os.readlink(link)).name.removeprefix("libnvidia-ml.so.")
+        return link.readlink().name.removeprefix("libnvidia-ml.so.")
     raise NvmlError("nvidia-smi.no-library")
 
 
@@ -125,7 +125,7 @@ def hardware(root: Path) -> dict[str, Any]:
 
 
 def cuda_version(driver: str) -> str:
-    """Gives the CUDA version that a driver branch reports (CUDA Toolkit, Driver, and Architecture Matrix, 2026-11-30)."""
+    """Gives the CUDA version that a driver reports (CUDA Toolkit, Driver, and Architecture Matrix, 2026-11)."""
     return {"535": "12.2", "550": "12.4", "570": "12.8", "575": "12.9", "580": "13.0", "590": "13.1", "595": "13.2"}[
         driver.partition(".")[0]
     ]
