@@ -2,91 +2,159 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 from gpuprov.model.diagnostic import Span
 from gpuprov.model.finding import Waiver
+from gpuprov.spec.about import About
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceSpec:
     """A package source besides the catalog's own, or in place of one."""
 
-    type: str = "apt"
-    url: str = ""
-    """http, https or file URL of the repository's root."""
-    suite: str = ""
-    """Suite of the repository; empty with `flat`."""
-    components: tuple[str, ...] = ()
-    flat: bool = False
-    """A repository without suites, such as NVIDIA's."""
-    key: str = ""
-    """Path of the armoured or binary public key, relative to the spec."""
+    type: Annotated[str, About("Kind of the source.", choices=("apt",), later=("dnf",))] = "apt"
+    url: Annotated[
+        str,
+        About(
+            "http, https or file URL of the repository's root; it holds no user and no password.",
+            check="url",
+            example='"https://mirror.example/apt"',
+        ),
+    ] = ""
+    suite: Annotated[str, About("Suite of the repository; not with `flat`.", check="word", example="stable")] = ""
+    components: Annotated[
+        tuple[str, ...], About("Components of the suite; not with `flat`.", check="word", example="[main]")
+    ] = ()
+    flat: Annotated[bool, About("Whether the repository has no suites, such as NVIDIA's.")] = False
+    key: Annotated[
+        str,
+        About(
+            "Path of the armoured or binary public key, relative to the spec; the catalog's own sources need none.",
+            check="file",
+            example="keys/site.asc",
+        ),
+    ] = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DriverSpec:
     """The NVIDIA driver."""
 
-    version: str
-    modules: str = "open"
-    """open | proprietary."""
-    source: str = "nvidia"
-    """nvidia | os | a name from sources."""
+    version: Annotated[str, About("Version, or the part of it that is fixed.", check="constraint", example='"580.*"')]
+    modules: Annotated[str, About("Flavour of the kernel modules.", choices=("open", "proprietary"))] = "open"
+    source: Annotated[
+        str,
+        About(
+            "Where the driver comes from: `nvidia`, `os` (the OS archive), or a name from `sources`.",
+            check="name",
+            example="nvidia",
+        ),
+    ] = "nvidia"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContainerSpec:
     """The container engine and NVIDIA's toolkit for it."""
 
-    engine: str = "docker"
-    toolkit: str = ""
-    """Version constraint of nvidia-container-toolkit; empty for no toolkit."""
+    engine: Annotated[
+        str, About("The container engine, from the OS archive.", choices=("docker",), later=("containerd", "podman"))
+    ] = "docker"
+    toolkit: Annotated[
+        str,
+        About(
+            "Version of NVIDIA's container toolkit; without it the engine gets no GPUs.",
+            check="constraint",
+            example='"1.18.*"',
+        ),
+    ] = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PackageSpec:
     """Any other package of the sources."""
 
-    name: str
-    version: str = ""
+    name: Annotated[str, About("Name of the package.", check="package", example="htop")]
+    version: Annotated[
+        str, About("Version, or the part of it that is fixed; any when left out.", check="constraint", example='"2.*"')
+    ] = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackSpec:
-    """The software stack; None means: this part is not wanted."""
+    """The software stack; a part that is left out or null is not wanted."""
 
-    driver: DriverSpec | None = None
-    cuda: str | None = None
-    """CUDA toolkit, `13.0`; None for no toolkit."""
-    container: ContainerSpec | None = None
-    fabric: str = "auto"
-    """auto | none."""
-    dcgm: str | None = None
-    packages: tuple[PackageSpec, ...] = ()
+    driver: Annotated[
+        DriverSpec | None, About("The NVIDIA driver.", example='{version: "580.*", modules: open, source: nvidia}')
+    ] = None
+    cuda: Annotated[
+        str | None, About("Release of the CUDA toolkit, as major.minor.", check="release", example='"13.0"')
+    ] = None
+    container: Annotated[
+        ContainerSpec | None,
+        About("The container engine and NVIDIA's toolkit for it.", example='{engine: docker, toolkit: "1.18.*"}'),
+    ] = None
+    fabric: Annotated[
+        str,
+        About(
+            "Fabric Manager: `auto` installs it, equal to the driver, where the GPU needs it.",
+            choices=("auto", "none"),
+        ),
+    ] = "auto"
+    dcgm: Annotated[str | None, About("Version of DCGM.", check="constraint", example='"4.*"')] = None
+    packages: Annotated[
+        tuple[PackageSpec, ...],
+        About(
+            "Other packages of the sources, by name or with a version.", example='[htop, {name: jq, version: "1.*"}]'
+        ),
+    ] = ()
+    frameworks: Annotated[
+        object,
+        About("Python frameworks by version.", not_yet="Frameworks are locked and installed by a later release."),
+    ] = None
+    kernel: Annotated[
+        object,
+        About(
+            "The kernel: `free` leaves it to the OS.",
+            not_yet="Holding or pinning the kernel is built by a later release; `free` is what this one does.",
+            nothing=("free",),
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GpuSpec:
     """The GPUs of a pool's hosts."""
 
-    model: str
-    """Name of a row of the catalog, such as H100-SXM5-80GB."""
-    per_host: int
+    model: Annotated[str, About("Name of a GPU in the catalog.", check="word", example="H100-SXM5-80GB")]
+    per_host: Annotated[int, About("How many of them each host has.", maximum=64, example="8")]
+    mig: Annotated[object, About("MIG profiles.", not_yet="MIG is set up by a later release.", nothing=("none",))] = (
+        None
+    )
+    sharing: Annotated[
+        object,
+        About("How containers share a GPU.", not_yet="Sharing is set up by a later release.", nothing=("none",)),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoolOnpremSpec:
     """Where the pool's hosts are in the inventory."""
 
-    group: str
+    group: Annotated[str, About("Group of the inventory that holds the pool's hosts.", check="word", example="train")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RolloutSpec:
     """In what steps hosts are changed."""
 
-    batch: str = "1"
-    """Number of hosts at a time, or a percentage such as 25%."""
+    batch: Annotated[
+        str, About("How many hosts at a time: a number, or a percentage of the pool.", check="batch", example="25%")
+    ] = "1"
+    drain: Annotated[
+        object,
+        About("What takes work off a host first.", not_yet="Draining is built by a later release.", nothing=("none",)),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

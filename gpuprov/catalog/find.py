@@ -1,0 +1,122 @@
+"""Lookups over the catalog: pure functions from names and numbers to rows."""
+
+import re
+from functools import cache
+
+from gpuprov.catalog.load import rows
+from gpuprov.catalog.rows import (
+    ArchitectureRow,
+    BranchRow,
+    ComponentRow,
+    GpuRow,
+    NeverRow,
+    PackagesRow,
+    RepositoryRow,
+    ServiceRow,
+    SystemRow,
+    ToolkitRow,
+)
+from gpuprov.model.version import Constraint, driver_branch
+
+
+def gpu(model: str) -> GpuRow | None:
+    """The row of a GPU model; None when the catalog has none."""
+    return next((row for row in rows(GpuRow) if row.id == model), None)
+
+
+def gpu_by_name(nvml_name: str) -> GpuRow | None:
+    """The row of the GPU that NVML calls so."""
+    return next((row for row in rows(GpuRow) if nvml_name in row.nvml_names), None)
+
+
+def architecture(name: str) -> ArchitectureRow | None:
+    """The row of a GPU architecture."""
+    return next((row for row in rows(ArchitectureRow) if row.id == name), None)
+
+
+def branch(number: int) -> BranchRow | None:
+    """The row of a driver branch."""
+    return next((row for row in rows(BranchRow) if row.number == number), None)
+
+
+def toolkits(release: str) -> tuple[ToolkitRow, ...]:
+    """All rows of a CUDA release, such as `13.0`, in the file's order (oldest first)."""
+    return tuple(row for row in rows(ToolkitRow) if row.release == release)
+
+
+def system(os: str) -> SystemRow | None:
+    """The row of an operating system."""
+    return next((row for row in rows(SystemRow) if row.id == os), None)
+
+
+def repository(os: str, source: str = "nvidia") -> RepositoryRow | None:
+    """The row of a vendor's repository for an operating system."""
+    row = system(os)
+    wanted = row.repository if row else ""
+    return next((r for r in rows(RepositoryRow) if r.id == wanted and r.source == source), None)
+
+
+def never(package: str) -> NeverRow | None:
+    """Why a package is never locked; None for a package that may be."""
+    return next((row for row in rows(NeverRow) if re.fullmatch(row.pattern, package)), None)
+
+
+def branches_of(constraint: str) -> tuple[int, ...]:
+    """The driver branches that a version constraint leaves open, newest first.
+
+    A constraint on one branch (`580.*`, `580.95.05`) gives that branch, known to the catalog or not; a range gives the
+    catalog's branches with a release in it.
+    """
+    first = re.fullmatch(r"=?=?\s*([0-9]{3})(\..*)?", constraint.strip())
+    if first:
+        return (int(first[1]),)
+    allowed = Constraint.parse(constraint)
+    # A branch counts when its newest release fits, or the first one that could have been made.
+    found = [r.number for r in rows(BranchRow) if allowed.allows(r.latest) or allowed.allows(f"{r.id}.0")]
+    return tuple(sorted(found, reverse=True))
+
+
+def packages_for(part: str, *, family: str, origin: str, branch: int | None, modules: str = "") -> PackagesRow | None:
+    """The packages of a part of the stack.
+
+    Args:
+        part: driver, fabric, cuda, toolkit, dcgm or dcgm_exporter.
+        family: OS family.
+        origin: nvidia or os.
+        branch: the driver's; None where there is no driver: rows with bounds do not fit then.
+        modules: flavour of the kernel modules, for the driver.
+    """
+    for row in rows(PackagesRow):
+        if (row.part, row.family, row.origin, row.modules) != (part, family, origin, modules):
+            continue
+        if branch is None and (row.min_branch is not None or row.max_branch is not None):
+            continue
+        if branch is not None and not (row.min_branch or 0) <= branch <= (row.max_branch or branch):
+            continue
+        return row
+    return None
+
+
+@cache
+def component_of(package: str) -> str | None:
+    """The part of the GPU stack that a package belongs to by its name; None when it belongs to none."""
+    for row in rows(ComponentRow):
+        if any(re.fullmatch(pattern, package) for pattern in row.patterns):
+            return row.id
+    return None
+
+
+def services() -> tuple[ServiceRow, ...]:
+    """All units that the stack brings."""
+    return rows(ServiceRow)
+
+
+def nvml_names() -> dict[str, tuple[str, ...]]:
+    """For each GPU model whose NVML name is known: its names."""
+    return {row.id: row.nvml_names for row in rows(GpuRow) if row.nvml_names}
+
+
+def cuda_major(version: str) -> int | None:
+    """The CUDA major that a driver reports (`580.95.05` gives 13); None when the catalog does not know its branch."""
+    row = branch(driver_branch(version))
+    return int(row.max_cuda.partition(".")[0]) if row and row.max_cuda else None

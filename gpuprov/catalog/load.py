@@ -1,0 +1,138 @@
+"""Reading the catalog's files into rows; a row that does not fit its type is refused with its place."""
+
+import json
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, TypeVar, get_args
+
+from gpuprov.catalog.rows import (
+    ArchitectureRow,
+    BranchRow,
+    ComponentRow,
+    DcgmRow,
+    GpuRow,
+    NeverRow,
+    PackagesRow,
+    RepositoryRow,
+    Row,
+    ServiceRow,
+    SystemRow,
+    ToolkitRow,
+)
+from gpuprov.document.shape import Fields
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+
+R = TypeVar("R", bound=Row)
+
+FILES: Final[dict[str, type[Row]]] = {
+    "gpus": GpuRow,
+    "architectures": ArchitectureRow,
+    "branches": BranchRow,
+    "toolkits": ToolkitRow,
+    "systems": SystemRow,
+    "repositories": RepositoryRow,
+    "packages": PackagesRow,
+    "never": NeverRow,
+    "services": ServiceRow,
+    "components": ComponentRow,
+    "dcgm": DcgmRow,
+}
+"""Name of each file of data/ and the type of its rows."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceRow:
+    """Where rows of a file come from."""
+
+    title: str
+    url: str
+    as_of: str
+    """Date, or year and month, of what was seen."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Table:
+    """One file of the catalog."""
+
+    as_of: str
+    sources: dict[str, SourceRow]
+    rows: tuple[Row, ...]
+
+
+@cache
+def table(name: str) -> Table:
+    """A file of the catalog, read once."""
+    text = files("gpuprov.catalog").joinpath("data", f"{name}.json").read_text("utf-8")
+    return read_table(text, f"catalog/data/{name}.json", FILES[name])
+
+
+def rows(cls: type[R]) -> tuple[R, ...]:
+    """All rows of one type."""
+    name = next(name for name, kind in FILES.items() if kind is cls)
+    return tuple(row for row in table(name).rows if isinstance(row, cls))
+
+
+def read_table(text: str, file: str, cls: type[Row]) -> Table:
+    """Read the text of a catalog file.
+
+    Raises:
+        GpuprovError: GP-CAT-001 for a file or a row that does not fit, with its address.
+    """
+    try:
+        top = Fields(json.loads(text), file)
+        sources = {
+            name: SourceRow(title=row.text("title"), url=row.text("url"), as_of=row.text("as_of"))
+            for name, row in top.table("sources").items()
+        }
+        found = tuple(_row(cls, row, sources) for row in top.rows("rows"))
+        as_of = top.text("as_of")
+    except json.JSONDecodeError as error:
+        raise GpuprovError(_broken(file, "", str(error))) from error
+    except GpuprovError as error:
+        raise GpuprovError(*(_broken(file, d.address, d.summary) for d in error.diagnostics)) from error
+    ids = [row.id for row in found]
+    twice = sorted({row_id for row_id in ids if ids.count(row_id) > 1})
+    if twice:
+        raise GpuprovError(_broken(file, "rows", f"the id {twice[0]} occurs twice"))
+    return Table(as_of=as_of, sources=sources, rows=found)
+
+
+def _row(cls: type[R], row: Fields, sources: dict[str, SourceRow]) -> R:
+    known = {field.name: field for field in fields(cls)}
+    for key in row.value:
+        if key not in known:
+            row.refuse(key, f"{cls.__name__} has no field {key}")
+    values = {
+        name: _value(field.type, row, name)
+        for name, field in known.items()
+        if row.has(name) or field.default is MISSING
+    }
+    for name in values.get("unverified", ()):
+        if name not in known:
+            row.refuse("unverified", f"{cls.__name__} has no field {name}")
+        # What no source backs is unknown, whatever stands there.
+        values[name] = () if isinstance(values[name], tuple) else None
+    if not values["sources"] or not set(values["sources"]) <= set(sources):
+        row.refuse("sources", "each row names at least one of the file's sources")
+    return cls(**values)
+
+
+def _value(hint: Any, row: Fields, name: str) -> Any:
+    if hint == tuple[str, ...]:
+        return row.texts(name)
+    kinds = get_args(hint) or (hint,)
+    if type(None) in kinds and row.raw(name) is None:
+        return None
+    if bool in kinds:
+        return row.flag(name)
+    return row.integer(name) if int in kinds else row.text(name)
+
+
+def _broken(file: str, address: str, what: str) -> Diagnostic:
+    return Diagnostic(
+        code="GP-CAT-001",
+        summary=f"{file}: {what}",
+        address=address,
+        hint="repair the catalog's file, or install gpuprov again",
+    )

@@ -1,0 +1,169 @@
+"""The rows of the catalog, one type a file of data/."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """What every row has."""
+
+    id: str
+    sources: tuple[str, ...]
+    """Ids of the file's sources; each has a title, an address and a date."""
+    unverified: tuple[str, ...] = ()
+    """Fields that no source backs: they are None or empty here, and that means unknown."""
+    note: str = ""
+
+    def knows(self, field: str) -> bool:
+        """Whether a field's value, None included, is backed by a source."""
+        return field not in self.unverified
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GpuRow(Row):
+    """One GPU model."""
+
+    nvml_names: tuple[str, ...]
+    """Names that NVML gives it."""
+    pci_ids: tuple[str, ...]
+    """Device ids under vendor 10de, lower-case hex."""
+    architecture: str
+    fabric: str | None
+    """none | nvswitch | nvlsm | external: what its NVLink needs on the host."""
+    min_driver: str | None
+    """Lowest driver known to name the model."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArchitectureRow(Row):
+    """One GPU architecture."""
+
+    min_driver: str | None
+    """Lowest driver version that supports it."""
+    max_branch: int | None
+    """Last driver branch that supports it; None: support goes on."""
+    flavour: str
+    """any | open | proprietary: which kernel modules support it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BranchRow(Row):
+    """One driver branch."""
+
+    type: str | None
+    """ltsb | production | new_feature."""
+    status: str | None
+    """supported | ended | superseded, at the file's date."""
+    end_of_support: str | None
+    """Month as YYYY-MM; None for a branch without such a date."""
+    flavours: tuple[str, ...]
+    """Kernel modules that it comes with."""
+    architectures: tuple[str, ...]
+    max_cuda: str | None
+    """CUDA version that the branch reports."""
+    latest: str
+    """Newest release that was seen."""
+
+    @property
+    def number(self) -> int:
+        """The branch as a number."""
+        return int(self.id)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolkitRow(Row):
+    """One release of the CUDA toolkit."""
+
+    release: str
+    """major.minor."""
+    min_driver: str
+    """Lowest driver that runs programs of its major."""
+    bundled_driver: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SystemRow(Row):
+    """One operating system."""
+
+    family: str
+    codename: str
+    built: bool
+    """Whether this release of gpuprov converges it."""
+    repository: str
+    """Id of NVIDIA's repository for it."""
+    engine: tuple[str, ...]
+    """Packages of the container engine in the OS archive."""
+    node_exporter: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RepositoryRow(Row):
+    """One repository of a vendor."""
+
+    source: str
+    """Name that a spec gives it: nvidia."""
+    url: str | None
+    """Root without the architecture's part."""
+    key_file: str | None
+    fingerprint: str | None
+    """Upper-case hex."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PackagesRow(Row):
+    """The packages of one part of the stack, for one OS family, origin and range of driver branches."""
+
+    part: str
+    family: str
+    origin: str
+    """nvidia | os."""
+    modules: str
+    """open | proprietary; empty where the flavour does not matter."""
+    min_branch: int | None
+    max_branch: int | None
+    packages: tuple[str, ...]
+    equal: str
+    """driver: equal to the driver; part: all equal; empty: each for itself."""
+    free: tuple[str, ...] = ()
+    """Packages that take no version constraint."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NeverRow(Row):
+    """Packages that are never locked."""
+
+    pattern: str
+    """Regular expression over the whole name."""
+    use: str
+    """Field of the spec to use instead."""
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServiceRow(Row):
+    """One systemd unit; its id is its name without `.service`."""
+
+    packages: tuple[str, ...]
+    gpu: bool
+    exporter: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ComponentRow(Row):
+    """One part of the GPU stack, told by package names."""
+
+    patterns: tuple[str, ...]
+    """Regular expressions over the whole name."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DcgmRow(Row):
+    """One thing known of DCGM against a driver or a GPU."""
+
+    versions: str
+    """Constraint on DCGM's version."""
+    from_branch: int | None
+    architectures: tuple[str, ...]
+    verdict: str
+    """refuse | warn."""
+    reason: str

@@ -1,0 +1,156 @@
+"""Checks across fields of a spec: names that must exist, fields that exclude each other, what the catalog knows."""
+
+from collections.abc import Iterator, Sequence
+
+from gpuprov.catalog.find import gpu, never, system
+from gpuprov.catalog.load import rows
+from gpuprov.catalog.rows import GpuRow, SystemRow
+from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.spec.suggest import did_you_mean
+from gpuprov.spec.tree import Decoder, join
+from gpuprov.spec.types import SourceSpec, StackSpec
+from gpuprov.spec.written import WrittenSpec
+
+CATALOG_SOURCES = ("nvidia", "os")
+"""Sources that need no entry under `sources`."""
+
+
+def check_spec(spec: WrittenSpec, decoder: Decoder) -> None:
+    """Run every check on what was decoded; problems go to the decoder, fields that were not decoded are left alone."""
+    for problem in _problems(spec, decoder):
+        if decoder.sound(problem.address):
+            span = problem.span or decoder.spans.get(problem.address)
+            decoder.refuse(
+                problem.address,
+                Diagnostic(
+                    code=problem.code,
+                    summary=problem.summary,
+                    address=problem.address,
+                    detail=problem.detail,
+                    hint=problem.hint,
+                    span=span,
+                ),
+            )
+
+
+def _problems(spec: WrittenSpec, decoder: Decoder) -> Iterator[Diagnostic]:
+    yield from _system(spec.os, "os")
+    for name, source in spec.sources.items():
+        yield from _source(name, source, join("sources", name))
+    # The spec's own stack first: what a pool inherits is then told once, where it was written.
+    yield from _stack(spec.stack, "stack", spec)
+    yield from _pools(spec, decoder)
+    yield from _repeated(spec.monitoring.exporters, "monitoring.exporters", "exporter")
+
+
+def _pools(spec: WrittenSpec, decoder: Decoder) -> Iterator[Diagnostic]:
+    if not spec.pools:
+        yield Diagnostic(
+            code="GP-SPEC-004", summary="the spec has no pool", address="pools", hint="write at least one pool"
+        )
+    groups: dict[str, str] = {}
+    for name, pool in spec.pools.items():
+        at = join("pools", name)
+        if pool.os is not None:
+            yield from _system(pool.os, f"{at}.os")
+        if pool.gpu is not None and gpu(pool.gpu.model) is None:
+            yield Diagnostic(
+                code="GP-CAT-002",
+                summary=f"the catalog has no GPU {pool.gpu.model}",
+                address=f"{at}.gpu.model",
+                detail="Models: " + ", ".join(row.id for row in rows(GpuRow)) + ".",
+                hint=did_you_mean(pool.gpu.model, [row.id for row in rows(GpuRow)]),
+            )
+        if pool.onprem is not None and decoder.sound(f"{at}.onprem.group"):
+            first = groups.setdefault(pool.onprem.group, name)
+            if first != name:
+                yield Diagnostic(
+                    code="GP-SPEC-005",
+                    summary=f"the group {pool.onprem.group} is the pool {first}'s already",
+                    address=f"{at}.onprem.group",
+                    detail="A host belongs to one pool.",
+                    hint="make one group of the inventory for each pool",
+                )
+        if f"{at}.stack" in decoder.spans and pool.stack is None:
+            yield Diagnostic(
+                code="GP-SPEC-002",
+                summary="the pool's stack is empty",
+                address=f"{at}.stack",
+                detail="Expected: overrides of the spec's stack. Null takes a single part away, not the whole stack.",
+                hint="leave the key out, or write the parts: `stack: {driver: null}`",
+            )
+        elif pool.stack is not None:
+            yield from _stack(pool.stack, f"{at}.stack", spec)
+
+
+def _system(os: str, address: str) -> Iterator[Diagnostic]:
+    row = system(os)
+    if row is not None and row.built:
+        return
+    built = [r.id for r in rows(SystemRow) if r.built]
+    known = "is known, but not built yet" if row else "is not known"
+    yield Diagnostic(
+        code="GP-SPEC-007",
+        summary=f"the operating system {os} {known}",
+        address=address,
+        detail=f"This release supports {', '.join(built)}.",
+        hint="" if row else did_you_mean(os, built),
+    )
+
+
+def _source(name: str, source: SourceSpec, at: str) -> Iterator[Diagnostic]:
+    def needs(key: str, hint: str) -> Diagnostic:
+        return Diagnostic(
+            code="GP-SPEC-004", summary=f"the source {name} needs the key {key}", address=f"{at}.{key}", hint=hint
+        )
+
+    if not source.url:
+        yield needs("url", 'write `url: "https://mirror.example/apt"`')
+    if not source.key and name not in CATALOG_SOURCES:
+        yield needs(
+            "key", "write the path of the public key that signs the repository; it is never taken from the host"
+        )
+    for key, value in (("suite", source.suite), ("components", source.components)):
+        if source.flat and value:
+            yield Diagnostic(
+                code="GP-SPEC-005",
+                summary=f"a flat repository has no {key}",
+                address=f"{at}.{key}",
+                hint=f"take `{key}` away, or `flat`",
+            )
+        if not source.flat and not value and source.url:
+            yield needs(key, f"write `{key}`, or `flat: true` for a repository without suites")
+    yield from _repeated(source.components, f"{at}.components", "component")
+
+
+def _stack(stack: StackSpec, at: str, spec: WrittenSpec) -> Iterator[Diagnostic]:
+    known = [*CATALOG_SOURCES, *spec.sources]
+    if stack.driver is not None and stack.driver.source not in known:
+        yield Diagnostic(
+            code="GP-SPEC-008",
+            summary=f"there is no source {stack.driver.source}",
+            address=f"{at}.driver.source",
+            detail=f"Sources: {', '.join(dict.fromkeys(known))}.",
+            hint=did_you_mean(stack.driver.source, known) or f"add it: `sources: {{{stack.driver.source}: ...}}`",
+        )
+    for index, package in enumerate(stack.packages):
+        row = never(package.name)
+        if row is not None:
+            yield Diagnostic(
+                code="GP-SPEC-005",
+                summary=f"the package {package.name} is never installed by name: {row.reason}",
+                address=f"{at}.packages[{index}]",
+                hint=f"write {row.use} instead",
+            )
+    yield from _repeated([package.name for package in stack.packages], f"{at}.packages", "package")
+
+
+def _repeated(values: Sequence[str], at: str, what: str) -> Iterator[Diagnostic]:
+    for index, value in enumerate(values):
+        if value and value in values[:index]:
+            yield Diagnostic(
+                code="GP-SPEC-005",
+                summary=f"the {what} {value} is written twice",
+                address=f"{at}[{index}]",
+                hint="take one of the two away",
+            )

@@ -1,0 +1,146 @@
+"""The checks of single values: for each the words for what is expected, whether it must be quoted, and the test."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from gpuprov.model.address import pattern_of
+from gpuprov.model.facet import BY_PATTERN
+from gpuprov.model.version import Constraint
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One kind of text."""
+
+    expected: str
+    """What is expected, in words; ends an error's detail."""
+    refuse: Callable[[str], str]
+    """Empty for a good text, else what is wrong with it."""
+    quoted: bool = False
+    """Whether the text must be quoted, because YAML changes texts of this kind when they are not."""
+    tags: tuple[str, ...] = ("str",)
+    """What YAML may take the unquoted text for."""
+    pattern: str = ""
+    """The same rule for the JSON schema, where a regular expression says all of it."""
+
+
+def _fits(pattern: str, what: str) -> Callable[[str], str]:
+    compiled = re.compile(pattern)
+    return lambda text: "" if compiled.fullmatch(text) else what
+
+
+def _constraint(text: str) -> str:
+    if not text.strip():
+        return "the version is empty"
+    try:
+        Constraint.parse(text)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _path(text: str) -> str:
+    if not text.startswith("/"):
+        return f"the path {text} is not absolute"
+    if any(part in {"", ".", ".."} for part in text.split("/")[1:]):
+        return f"the path {text} has an empty part, a . or a .., or ends with /"
+    return "" if text.isprintable() else "the path holds a character that cannot be printed"
+
+
+def _file(text: str) -> str:
+    return (
+        "" if text.strip() and text.isprintable() else "the path is empty or holds a character that cannot be printed"
+    )
+
+
+def _url(text: str) -> str:
+    scheme, separator, rest = text.partition("://")
+    if not separator or scheme not in {"http", "https", "file"}:
+        return "the URL does not begin with http://, https:// or file://"
+    if not text.isascii() or not text.isprintable() or " " in text:
+        return "the URL holds a blank, or a character that is not ASCII"
+    if "?" in rest or "#" in rest:
+        return "the URL has a query or a fragment; a repository's root has none"
+    host = rest.partition("/")[0]
+    if "@" in host:
+        return "the URL holds a user or a password"
+    if scheme == "file":
+        return "" if not host else "a file URL has three slashes: file:///path"
+    return "" if host else "the URL names no host"
+
+
+def _batch(text: str) -> str:
+    if re.fullmatch(r"[1-9][0-9]{0,4}", text) or re.fullmatch(r"([1-9][0-9]?|100)%", text):
+        return ""
+    return f"the batch is {text}"
+
+
+def _date(text: str) -> str:
+    if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        try:
+            date.fromisoformat(text)
+        except ValueError:
+            return f"there is no day {text}"
+        return ""
+    return f"{text} is no date"
+
+
+def _facet(text: str) -> str:
+    if text in BY_PATTERN or pattern_of(text) in BY_PATTERN:
+        return ""
+    return f"there is no facet {text}"
+
+
+def _text(text: str) -> str:
+    return "" if text.strip() else "the text is empty"
+
+
+def _command(text: str) -> str:
+    if "\n" in text.strip() or "\0" in text:
+        return "the command has several lines"
+    return "" if text.strip() else "the command is empty"
+
+
+_NAME: Final = r"[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?"
+_PACKAGE: Final = r"[a-z0-9][a-z0-9+.-]+"
+_RELEASE: Final = r"[1-9][0-9]?\.[0-9]{1,2}"
+_MODE: Final = r"[0-7]{3,4}"
+_USER: Final = r"[a-z_][a-z0-9_-]{0,30}\$?"
+_WORD: Final = r"[A-Za-z0-9][A-Za-z0-9._/-]*"
+
+CHECKS: Final[dict[str, Check]] = {
+    "": Check("a text", _text),
+    "text": Check("a text", _text),
+    "content": Check("a text", lambda _: ""),
+    "api": Check("a text", lambda _: ""),
+    "constraint": Check(
+        'a version ("580.95.05"), a prefix ("580.*") or comparisons (">=570,<590")', _constraint, quoted=True
+    ),
+    "release": Check(
+        'a release as major.minor, such as "13.0"',
+        _fits(_RELEASE, "the release is not major.minor"),
+        quoted=True,
+        pattern=_RELEASE,
+    ),
+    "mode": Check(
+        'three or four octal digits, such as "0644"', _fits(_MODE, "the mode is not octal"), quoted=True, pattern=_MODE
+    ),
+    "path": Check("an absolute path, such as /etc/motd", _path),
+    "file": Check("a path, absolute or relative to the spec", _file),
+    "url": Check("a URL, such as https://mirror.example/apt", _url),
+    "batch": Check("a number of hosts from 1, or a percentage up to 100%", _batch, tags=("str", "int")),
+    "date": Check("a date as YYYY-MM-DD", _date, tags=("str", "timestamp")),
+    "facet": Check('an address or pattern of a facet, such as host.kernel.release or package["htop"].version', _facet),
+    "command": Check("a command in one line", _command),
+    "name": Check(
+        "small letters, digits, and . _ - between them", _fits(_NAME, "the name has other characters"), pattern=_NAME
+    ),
+    "package": Check("a Debian package's name", _fits(_PACKAGE, "no Debian package has such a name"), pattern=_PACKAGE),
+    "user": Check("a user's or a group's name", _fits(_USER, "no user or group has such a name"), pattern=_USER),
+    "word": Check(
+        "a word of letters, digits and . _ / -", _fits(_WORD, "the word has other characters"), pattern=_WORD
+    ),
+}

@@ -1,0 +1,232 @@
+"""From a Node tree to frozen values by their types: one walk, every error with its address and its place."""
+
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Any, Final, Union, get_args, get_origin
+
+from gpuprov.document.node import MappingNode, Node, Scalar, SequenceNode, describe_node
+from gpuprov.model.diagnostic import Diagnostic, Span
+from gpuprov.spec.about import About
+from gpuprov.spec.suggest import did_you_mean, elsewhere
+from gpuprov.spec.texts import read_flag, read_integer, read_text
+from gpuprov.spec.written import SHORTHANDS
+
+_ANY: Final = About("")
+
+
+class Decoder:
+    """Decodes one document; the problems and the places of all addresses are left in it.
+
+    A field that cannot be decoded gets a placeholder of its type and its address is in `broken`, so that the whole
+    document is always built and later checks can go on with what is sound.
+    """
+
+    def __init__(self) -> None:
+        self.problems: list[Diagnostic] = []
+        self.spans: dict[str, Span] = {}
+        self.broken: set[str] = set()
+
+    def refuse(self, address: str, problem: Diagnostic) -> None:
+        """Note a problem; the same problem at the same place is told once, also when a pool inherits it."""
+        self.broken.add(address)
+        seen = ((p.code, p.span, p.summary) for p in self.problems)
+        if problem.span is None or (problem.code, problem.span, problem.summary) not in seen:
+            self.problems.append(problem)
+
+    def sound(self, address: str) -> bool:
+        """Whether an address, and everything above it, was decoded."""
+        return not any(address == b or address.startswith((f"{b}.", f"{b}[")) for b in self.broken)
+
+    def decode(self, hint: Any, node: Node, address: str, about: About = _ANY) -> Any:
+        """Decode a node as a type; returns a placeholder where it cannot.
+
+        Args:
+            hint: the type: text, number, truth value, dataclass, or optional, tuple or mapping of these.
+            node: the node.
+            address: its dotted path.
+            about: what is said of the field.
+        """
+        self.spans.setdefault(address, node.span)
+        if about.not_yet:
+            return self._not_yet(node, address, about)
+        inner, optional = _optional(hint)
+        if isinstance(node, Scalar) and optional and self._is_none(node, about):
+            return None
+        if is_dataclass(inner) and isinstance(inner, type):
+            return self._dataclass(inner, node, address)
+        origin = get_origin(inner)
+        if origin is tuple:
+            return self._list(get_args(inner)[0], node, address, about)
+        if origin is Mapping:
+            return self._names(get_args(inner)[1], node, address, about)
+        return self._scalar(inner, node, address, about)
+
+    def _is_none(self, node: Scalar, about: About) -> bool:
+        return node.text == about.none_word if about.none_word else node.is_null
+
+    def _not_yet(self, node: Node, address: str, about: About) -> None:
+        nothing = (isinstance(node, Scalar) and (node.is_null or node.text in about.nothing)) or (
+            isinstance(node, MappingNode | SequenceNode)
+            and not (node.entries if isinstance(node, MappingNode) else node.items)
+        )
+        if not nothing:
+            self.refuse(address, not_converged(address, about, node.span, f"`{address}`"))
+
+    def _dataclass(self, cls: type, node: Node, address: str) -> Any:
+        short = SHORTHANDS.get(cls.__name__)
+        if short is not None and isinstance(node, Scalar) and not node.is_null:
+            hint, about = field_type(next(f for f in fields(cls) if f.name == short))
+            value = self.decode(hint, node, address, about)
+            return cls(**{short: value})
+        if not isinstance(node, MappingNode):
+            self._wrong_type(address, node, "a mapping with the keys " + ", ".join(f.name for f in fields(cls)))
+            return placeholder(cls)
+        known = {f.name: f for f in fields(cls)}
+        values: dict[str, Any] = {}
+        for entry in node.entries:
+            key = entry.key.text
+            at = join(address, key)
+            if key not in known:
+                self._unknown_key(cls, entry.key, address)
+                continue
+            # A mapping or list stands where its key stands; a single value where it is written itself.
+            self.spans[at] = entry.value.span if isinstance(entry.value, Scalar) else entry.key.span
+            hint, about = field_type(known[key])
+            values[key] = self.decode(hint, entry.value, at, about)
+        for name, spec_field in known.items():
+            if name not in values and _required(spec_field):
+                values[name] = self._missing(spec_field, node, address)
+        return cls(**values)
+
+    def _list(self, hint: Any, node: Node, address: str, about: About) -> tuple[Any, ...]:
+        if not isinstance(node, SequenceNode):
+            self._wrong_type(address, node, "a list" + (f", such as {about.example}" if about.example else ""))
+            return ()
+        return tuple(self.decode(hint, item, f"{address}[{i}]", about) for i, item in enumerate(node.items))
+
+    def _names(self, hint: Any, node: Node, address: str, about: About) -> dict[str, Any]:
+        if not isinstance(node, MappingNode):
+            self._wrong_type(
+                address, node, "a mapping of names" + (f", such as {about.example}" if about.example else "")
+            )
+            return {}
+        values = {}
+        for entry in node.entries:
+            at = join(address, entry.key.text)
+            self.spans[at] = entry.key.span
+            problem = read_text(entry.key, at, About("", check=about.key))
+            if isinstance(problem, Diagnostic):
+                self.refuse(at, problem)
+            else:
+                values[problem] = self.decode(hint, entry.value, at)
+        return values
+
+    def _scalar(self, hint: Any, node: Node, address: str, about: About) -> Any:
+        read = {int: read_integer, bool: read_flag}.get(hint, read_text)
+        value = read(node, address, about)
+        if isinstance(value, Diagnostic):
+            self.refuse(address, value)
+            return placeholder(hint)
+        if value in about.later:
+            self.refuse(address, not_converged(address, about, node.span, f"`{address}: {value}`"))
+        return value
+
+    def _wrong_type(self, address: str, node: Node, expected: str) -> None:
+        self.refuse(
+            address,
+            Diagnostic(
+                code="GP-SPEC-002",
+                summary=f"{describe_node(node)} stands here",
+                address=address,
+                detail=f"Expected: {expected}.",
+                hint="look at `gpuprov init` for a spec with every part",
+                span=node.span,
+            ),
+        )
+
+    def _unknown_key(self, cls: type, key: Scalar, address: str) -> None:
+        names = [f.name for f in fields(cls)]
+        self.refuse(
+            join(address, key.text),
+            Diagnostic(
+                code="GP-SPEC-001",
+                summary=f'no key "{key.text}" is known {"in " + address if address else "at the top of a spec"}',
+                address=join(address, key.text),
+                detail="Known keys: " + ", ".join(names) + ".",
+                hint=did_you_mean(key.text, names) or elsewhere(key.text),
+                span=key.span,
+            ),
+        )
+
+    def _missing(self, spec_field: "Field[Any]", node: MappingNode, address: str) -> Any:
+        hint, about = field_type(spec_field)
+        at = join(address, spec_field.name)
+        example = f"write `{spec_field.name}: {about.example}`" if about.example else f"add the key {spec_field.name}"
+        if about.none_word:
+            example += f", or `{spec_field.name}: {about.none_word}`"
+        self.refuse(
+            at,
+            Diagnostic(
+                code="GP-SPEC-004",
+                summary=f"the key {spec_field.name} is missing",
+                address=at,
+                detail=about.text,
+                hint=example,
+                span=self.spans.get(address, node.span),
+            ),
+        )
+        return placeholder(hint)
+
+
+def not_converged(address: str, about: About, span: Span | None, what: str) -> Diagnostic:
+    """The refusal of something that the spec knows and this release does not converge (GP-SPEC-006)."""
+    return Diagnostic(
+        code="GP-SPEC-006",
+        summary=f"{what} is not converged by this release",
+        address=address,
+        detail=about.not_yet or f"{about.text} This release builds: {', '.join(c for c in about.choices)}.",
+        hint="take it out of the spec; gpuprov refuses what it would otherwise ignore",
+        span=span,
+    )
+
+
+def field_type(spec_field: "Field[Any]") -> tuple[Any, About]:
+    """The type of a field and what is said of it."""
+    hint: Any = spec_field.type
+    if not hasattr(hint, "__metadata__"):
+        return hint, _ANY
+    about = next((m for m in hint.__metadata__ if isinstance(m, About)), _ANY)
+    return hint.__origin__, about
+
+
+def join(address: str, key: str) -> str:
+    """The address of a key: `pools.train`, `files["/etc/motd"]`."""
+    if key.replace("-", "_").isidentifier() or (key.isascii() and key.replace("-", "").isalnum()):
+        return f"{address}.{key}" if address else key
+    quoted = key.replace("\\", "\\\\").replace('"', '\\"')
+    return f'{address}["{quoted}"]'
+
+
+def placeholder(hint: Any) -> Any:
+    """An empty value of a type, for a field that could not be decoded."""
+    inner, optional = _optional(hint)
+    if optional or inner is object:
+        return None
+    if is_dataclass(inner) and isinstance(inner, type):
+        return inner(**{f.name: placeholder(field_type(f)[0]) for f in fields(inner) if _required(f)})
+    origin = get_origin(inner)
+    if origin is tuple:
+        return ()
+    return {} if origin is Mapping else inner()
+
+
+def _required(spec_field: "Field[Any]") -> bool:
+    return spec_field.default is MISSING and spec_field.default_factory is MISSING
+
+
+def _optional(hint: Any) -> tuple[Any, bool]:
+    if get_origin(hint) in {types.UnionType, Union}:
+        inner = [member for member in get_args(hint) if member is not type(None)]
+        return inner[0], len(inner) < len(get_args(hint))
+    return hint, False
