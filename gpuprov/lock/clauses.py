@@ -110,8 +110,16 @@ def _needs(clauses: Clauses, name: str, stanza: Stanza, variable: int, group: Gr
     if any(v == variable for _, v in answers):
         return  # it provides what it needs
     targets = tuple(dict.fromkeys([relation.name for relation in group] + [other.name for other, _ in answers]))
-    reason = Reason(kind="needs", name=name, text=" | ".join(map(str, group)), targets=targets)
+    reason = Reason(kind="needs", name=name, text=_group_text(group, stanza), targets=targets)
     clauses.add(reason, [-variable, *(v for _, v in answers)], stanza.version)
+
+
+def _group_text(group: Group, stanza: Stanza) -> str:
+    """A dependency as text; a bound that is the package's own version reads the same for all its versions."""
+    own = {stanza.version, upstream(stanza.version)}
+    return " | ".join(
+        f"{r.name} ({r.relation} the same version)" if r.relation and r.version in own else str(r) for r in group
+    )
 
 
 def _conflicts(clauses: Clauses, stanza: Stanza, variable: int, relation: Relation) -> None:
@@ -126,25 +134,26 @@ def _equal(clauses: Clauses, each: EqualSet, wanted: Iterable[str]) -> None:
     heads = [name for name in wanted if member_of(name, each)]
     if not heads:
         return
-    offered = dict.fromkeys(
-        (upstream(stanza.version), stanza.row.source) for stanza, _ in clauses.variables.get(heads[0], ())
-    )
-    decided = {key: clauses.new() for key in offered}
+    listed = [name for name in clauses.variables if member_of(name, each)]
+    offered = [_key(stanza) for name in listed for stanza, _ in clauses.variables[name]]
+    of_head = {_key(stanza) for stanza, _ in clauses.variables.get(heads[0], ())}
+    decided = {key: clauses.new() for key in dict.fromkeys(offered)}
     _at_most_one(clauses, list(decided.values()))
     text = f"the {each.label} set has one version from one source, that of {heads[0]}"
     for name, versions in clauses.variables.items():
-        keys = {(upstream(s.version), s.row.source) for s, _ in versions}
-        floating = each.driver and not member_of(name, each) and bool(keys & decided.keys())
-        if not member_of(name, each) and not floating:
+        keys = {_key(stanza) for stanza, _ in versions}
+        floating = each.driver and not member_of(name, each) and bool(keys & of_head)
+        if name not in listed and not floating:
             continue
         reason = Reason(kind="equal", name=name, text=text, targets=(heads[0],))
         for stanza, variable in versions:
-            key = (upstream(stanza.version), stanza.row.source)
-            if key in decided:
-                clauses.add(reason, [-variable, decided[key]], stanza.version)
-            elif floating:
-                for other, chosen in decided.items():
-                    if other in keys:
-                        clauses.add(reason, [-variable, -chosen], stanza.version)
-            else:
-                clauses.add(reason, [-variable], stanza.version)
+            if not floating:
+                clauses.add(reason, [-variable, decided[_key(stanza)]], stanza.version)
+                continue
+            for other in sorted(keys & of_head):
+                if other != _key(stanza):
+                    clauses.add(reason, [-variable, -decided[other]], stanza.version)
+
+
+def _key(stanza: Stanza) -> tuple[str, str]:
+    return upstream(stanza.version), stanza.row.source
