@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpuprov.app.access import Access
+from gpuprov.app.components import catalog_components
 from gpuprov.app.site import Site
 from gpuprov.lock.types import Lock
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -52,9 +53,9 @@ def open_inventory(site: Site | None, access: Access) -> Inventory:
 def open_fleet(site: Site, lock: Lock, access: Access) -> Fleet:
     """All hosts of all pools that have a group in the rack, with their wants."""
     hosts, warnings = pool_hosts(site, access)
-    wants = {}
+    components, wants = catalog_components(), {}
     for name in dict.fromkeys(host.pool for host in hosts):
-        pool = pool_want(lock, site.spec, site.pool(name), TARGET)
+        pool = pool_want(lock, site.spec, site.pool(name), TARGET, components=components)
         wants |= {host.name: host_want(pool, host.name) for host in hosts if host.pool == name}
     return Fleet(hosts=hosts, wants=wants, warnings=warnings)
 
@@ -62,7 +63,7 @@ def open_fleet(site: Site, lock: Lock, access: Access) -> Fleet:
 def open_released_fleet(site: Site, access: Access) -> Fleet:
     """The same hosts with empty wants: what `destroy` brings them to."""
     hosts, warnings = pool_hosts(site, access)
-    wants = {host.name: host_want(empty_want(site.pool(host.pool), TARGET), host.name) for host in hosts}
+    wants = {host.name: host_want(empty_want(host.pool, TARGET, "", ""), host.name) for host in hosts}
     return Fleet(hosts=hosts, wants=wants, warnings=warnings)
 
 

@@ -9,7 +9,7 @@ from gpuprov.model.progress import Report
 from gpuprov.model.snapshot import NotObserved
 from gpuprov.probe.probe import ProbeRequest, probe_hosts
 from gpuprov.spec.draft import draft_spec, example_inventory, example_spec
-from gpuprov.store.files import write_text
+from gpuprov.store.files import make_folder, write_text
 
 
 def init_example(folder: Path) -> tuple[Path, ...]:
@@ -39,6 +39,7 @@ def init_from_host(name: str, folder: Path, access: Access, report: Report) -> t
 def _write(texts: dict[Path, str]) -> tuple[Path, ...]:
     _refuse_existing(list(texts))
     for path, text in texts.items():
+        make_folder(path.parent)
         write_text(path, text)
     return tuple(texts)
 

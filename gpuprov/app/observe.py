@@ -12,7 +12,9 @@ from gpuprov.model.host import Host
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.probe.probe import ProbeRequest, probe_hosts
-from gpuprov.want.request import probe_paths, probe_services
+from gpuprov.want.asked import Asked, asked_by
+from gpuprov.want.owned import owned_of
+from gpuprov.want.types import Owned
 
 _TRANSACTION_SECONDS: Final = 1800.0
 """How long `up` waits for a package transaction that an earlier run left going; a DKMS build takes minutes."""
@@ -30,10 +32,40 @@ def observe(
         access: how many at a time, and for how long.
         report: where progress goes.
     """
-    wants = list(fleet.wants.values()) if fleet else []
-    request = ProbeRequest(paths=probe_paths(wants), services=probe_services(wants))
-    seen = probe_hosts(hosts, request, limit=access.forks, timeout=access.probe_seconds, report=report)
-    return {host.name: found.result for host, found in zip(hosts, seen, strict=True)}
+    asked = [asked_by(fleet.wants[host.name]) for host in hosts] if fleet else []
+    seen = _look(hosts, asked, access, report)
+    if fleet is None:
+        return seen
+    # The record of what gpuprov made on a host may name files that no want names any more: look at these too.
+    again, more = [], []
+    for host in hosts:
+        asked_more = _asked_by_record(host, seen[host.name], fleet)
+        if asked_more is not None:
+            again.append(host)
+            more.append(asked_more)
+    return seen | _look(again, [*asked, *more], access, report) if again else seen
+
+
+def _look(
+    hosts: Sequence[Host], asked: Sequence[Asked], access: Access, report: Report
+) -> dict[str, Snapshot | NotObserved]:
+    request = ProbeRequest(
+        paths=tuple(sorted({path for each in asked for path in each.paths})),
+        services=tuple(sorted({service for each in asked for service in each.services})),
+    )
+    probed = probe_hosts(hosts, request, limit=access.forks, timeout=access.probe_seconds, report=report)
+    return {host.name: found.result for host, found in zip(hosts, probed, strict=True)}
+
+
+def _asked_by_record(host: Host, found: Snapshot | NotObserved, fleet: Fleet) -> Asked | None:
+    if isinstance(found, NotObserved):
+        return None
+    owned = owned_of(found)
+    if not isinstance(owned, Owned):
+        return None
+    want = fleet.wants[host.name]
+    with_record = asked_by(want, owned)
+    return None if asked_by(want).covers(with_record) else with_record
 
 
 def observe_settled(

@@ -11,9 +11,9 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.spec.decode import load
 from gpuprov.spec.types import PoolSpec, Spec
 from gpuprov.store.files import read_text
+from gpuprov.store.site import site_folder
 
 LOCK_NAME: Final = "gpuprov.lock"
-STATE_NAME: Final = ".gpuprov"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,8 +32,8 @@ class Site:
 
     @property
     def state(self) -> Path:
-        """`.gpuprov/` beside the spec: runs, caches, the site's lock."""
-        return self.path.parent / STATE_NAME
+        """`.gpuprov/` beside the spec: runs and the site's lock."""
+        return site_folder(self.path)
 
     def pool(self, name: str) -> PoolSpec:
         """A pool of the spec.

@@ -15,7 +15,7 @@ from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.model.status import ExitStatus
 from gpuprov.probe.probe import ProbeRequest, probe_hosts
 from gpuprov.probe.snapshot import snapshot_of
-from gpuprov.store.files import read_text, write_text
+from gpuprov.store.files import make_folder, read_text, write_text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,5 +80,6 @@ def replay(files: Sequence[Path], *, out: Path | None) -> Look:
 
 def _write(place: Path, host: str, suffix: str, text: str, *, several: bool) -> Path:
     path = place / f"{host}{suffix}" if several or place.is_dir() else place
+    make_folder(path.parent)
     write_text(path, text)
     return path

@@ -1,9 +1,16 @@
-"""Refuse to act on a lock that its spec has left behind."""
+"""What a lock is made from, and the refusal to act on one that its spec has left behind."""
 
 from gpuprov.app.site import Site
+from gpuprov.lock.make import PoolInput, spec_inputs
+from gpuprov.lock.requests import catalog_inputs, pool_inputs
 from gpuprov.lock.types import Lock
-from gpuprov.lock.verdict import judge_offline
-from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.lock.verdict import judge, stale_diagnostic
+from gpuprov.model.diagnostic import GpuprovError
+
+
+def lock_inputs(site: Site) -> tuple[tuple[PoolInput, ...], str, str]:
+    """What every pool asks for, and the digests of spec and catalog that a lock records."""
+    return pool_inputs(site.spec), spec_inputs(site.spec), catalog_inputs(site.spec)
 
 
 def refuse_stale_lock(site: Site, lock: Lock) -> None:
@@ -12,14 +19,9 @@ def refuse_stale_lock(site: Site, lock: Lock) -> None:
     Raises:
         GpuprovError: GP-LOCK-004 with the reasons.
     """
-    verdict = judge_offline(lock, site.spec)
-    if not verdict.fresh:
-        raise GpuprovError(
-            Diagnostic(
-                code="GP-LOCK-004",
-                address=str(site.lock_path),
-                summary="the lock is stale: it was made from other inputs",
-                detail="\n".join(str(reason) for reason in verdict.reasons),
-                hint=f"run `gpuprov lock -f {site.path}` and look at what moves",
-            )
-        )
+    pools, spec, catalog = lock_inputs(site)
+    # Sources are not looked at here: another controller may reach the same packages through another mirror.
+    verdict = judge(lock, spec_inputs=spec, catalog_inputs=catalog, sources=lock.sources, pools=pools, indexes=None)
+    stale = stale_diagnostic(verdict)
+    if stale is not None:
+        raise GpuprovError(stale)

@@ -3,7 +3,7 @@
 import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -17,6 +17,7 @@ from gpuprov.app.staleness import refuse_stale_lock
 from gpuprov.converge.locate import find_playbooks
 from gpuprov.converge.runner import converge
 from gpuprov.converge.types import HostOutcome, Removal, RunDocuments
+from gpuprov.document.canonical import canonical_json
 from gpuprov.model.change import Plan
 from gpuprov.model.diagnostic import Diagnostic, Severity
 from gpuprov.model.host import Host
@@ -27,7 +28,7 @@ from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.plan.removal import removals
 from gpuprov.rollout.rollout import roll_out
 from gpuprov.rollout.types import Patience, Target, Tools
-from gpuprov.store.journal import Journal, begin_run
+from gpuprov.store.journal import Journal, open_journal
 from gpuprov.store.lock import hold_site
 from gpuprov.transport.ssh import connect
 
@@ -63,7 +64,7 @@ def up(request: UpRequest, *, ask: Ask, report: Report) -> RunResult:
     """
     site = open_site(request.spec)
     command = "destroy" if request.release else "up"
-    with hold_site(site.state, command=command):
+    with hold_site(site.state, ["gpuprov", command]):
         fleet, lock_digest, lock_text = _open(site, request)
         seen = observe_settled(fleet.hosts, fleet, request.access, report)
         snapshots, not_observed = split(seen)
@@ -75,9 +76,8 @@ def up(request: UpRequest, *, ask: Ask, report: Report) -> RunResult:
         if not ask(planned.plan, told):
             declined = Diagnostic(code="GP-RUN-005", summary="nothing was changed", severity=Severity.NOTE)
             return RunResult(run="", plan=planned.plan, hosts=(), diagnostics=(declined,))
-        with begin_run(site.state, command=command) as journal:
-            journal.keep("spec.yaml", site.text)
-            journal.keep("lock.json", lock_text)
+        with open_journal(site.state, command) as journal:
+            _keep_documents(journal, site, fleet, lock_text)
             return _run(
                 site, fleet, planned, request.access, journal, report, RunDocuments(spec=site.text, lock=lock_text)
             )
@@ -123,14 +123,14 @@ def _run(
     ]
 
     def tell(progress: Progress) -> None:
-        journal.log(progress)
+        journal.say(" ".join(part for part in (progress.phase, progress.subject, progress.text) if part))
         report(progress)
 
     with cancelled_by_interrupt(tell) as cancel:
         tools = _tools(site, fleet, access, journal, tell, documents, cancel)
-        journal.record("rollout", "begin", {"hosts": [target.host.name for target in targets]})
-        results = roll_out(targets, tools=tools, patience=Patience(), report=tell, cancel=cancel)
-        journal.record("rollout", "end", {"hosts": {result.host: str(result.state) for result in results}})
+        with journal.step("rollout", hosts=[target.host.name for target in targets]) as ended:
+            results = roll_out(targets, tools=tools, patience=Patience(), report=tell, cancel=cancel)
+            ended["hosts"] = {result.host: str(result.state) for result in results}
     interrupted = (_interrupted(),) if cancel.is_set() else ()
     return RunResult(
         run=journal.name,
@@ -172,8 +172,16 @@ def _tools(
         converge=play,
         plan=lambda target, snapshot: plan_of(target.want, snapshot, waivers),
         findings=lambda target, snapshot: findings_of(target.want, snapshot, waivers),
-        record=journal.record,
+        record=lambda step, event, fields: journal.write(event, step, **fields),
     )
+
+
+def _keep_documents(journal: Journal, site: Site, fleet: Fleet, lock_text: str) -> None:
+    """Keep what the run was made from, so that another run, from another machine too, can be made from it."""
+    journal.keep("spec.yaml", site.text)
+    journal.keep("lock.json", lock_text)
+    for name, want in fleet.wants.items():
+        journal.keep(f"wants/{name}.json", canonical_json(asdict(want)))
 
 
 def _removal(target: Target) -> Removal:

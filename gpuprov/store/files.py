@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import secrets
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +37,30 @@ def read_text(path: str | Path, *, limit: int = MACHINE_LIMIT) -> str:
     except OSError as error:
         raise GpuprovError(_unreadable(str(path), error)) from error
     return decode_text(data, str(path), limit)
+
+
+def read_bytes(path: str | Path, *, code: str, address: str, limit: int = MACHINE_LIMIT) -> bytes:
+    """Read a file that is no text, such as a key.
+
+    Args:
+        path: the file.
+        code: the diagnostic's code when it cannot be read.
+        address: what names the file, such as `sources.nvidia.key`.
+        limit: bytes.
+
+    Raises:
+        GpuprovError: with that code.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        raise GpuprovError(replace(_unreadable(str(path), error), code=code, address=address)) from error
+    if len(data) > limit:
+        raise GpuprovError(
+            Diagnostic(code=code, address=address, summary=f"{path} is larger than {limit} bytes, so it is no such file")
+        )
+    return data
 
 
 def read_text_if_there(path: str | Path, *, limit: int = MACHINE_LIMIT) -> str | None:

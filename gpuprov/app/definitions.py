@@ -1,0 +1,70 @@
+"""Where a site's packages come from: the spec's sources, the vendor's own from the catalog, and the OS archive."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from gpuprov.app.site import Site
+from gpuprov.catalog.find import repository
+from gpuprov.lock.make import PoolInput
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.sources.definition import SourceDefinition
+from gpuprov.sources.os_source import os_sources
+from gpuprov.spec.types import SourceSpec
+from gpuprov.store.files import read_bytes
+
+_OS: Final = "os"
+
+
+def definitions_for(site: Site, os_name: str, pools: Sequence[PoolInput]) -> tuple[SourceDefinition, ...]:
+    """The sources that the pools of one operating system are resolved from.
+
+    Args:
+        site: the spec, and the folder that its key files are relative to.
+        os_name: such as `debian-12`.
+        pools: of that operating system.
+
+    Raises:
+        GpuprovError: GP-SRC-006 when a key file cannot be read; GP-SRC-001 when this machine has no archive for the OS;
+            GP-CAT-002 when a request names a source that neither the spec nor the catalog has.
+    """
+    own = [_of_spec(name, source, site) for name, source in site.spec.sources.items()]
+    archive = () if _OS in site.spec.sources else os_sources(os_name)
+    asked = {request.source for pool in pools for request in pool.requests if request.source}
+    for name in sorted(asked - {_OS} - set(site.spec.sources)):
+        raise GpuprovError(_not_named(name, os_name))
+    return (*archive, *own)
+
+
+def _of_spec(name: str, source: SourceSpec, site: Site) -> SourceDefinition:
+    key = Path(source.key).expanduser()
+    path = key if key.is_absolute() else site.path.parent / key
+    url = source.url
+    if url.startswith("file:") and not url.startswith("file:/"):
+        url = (site.path.parent / url.removeprefix("file:")).resolve().as_uri()
+    return SourceDefinition(
+        name=name,
+        url=url,
+        suite=source.suite or "./" if source.flat else source.suite,
+        components=() if source.flat else source.components,
+        keys=read_bytes(path, code="GP-SRC-006", address=f"sources.{name}.key"),
+        on_host=True,
+    )
+
+
+def _not_named(name: str, os_name: str) -> Diagnostic:
+    row = repository(os_name, name)
+    hint = f"write sources.{name} with url, suite or flat, and key"
+    if row is not None and row.url is not None:
+        architecture = f"{row.url}x86_64/"
+        hint = (
+            f'write `sources: {{{name}: {{type: apt, url: "{architecture}", flat: true, key: keys/{row.key_file}}}}}`; '
+            f"get the key from {architecture}{row.key_file} and compare its fingerprint with {row.fingerprint}"
+        )
+    return Diagnostic(
+        code="GP-CAT-002",
+        address=f"sources.{name}",
+        summary=f"the stack takes packages from `{name}`, and the spec does not say where that is",
+        detail="gpuprov trusts a vendor's key only when the spec names the key's file",
+        hint=hint,
+    )

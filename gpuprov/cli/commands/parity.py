@@ -1,0 +1,48 @@
+"""`gpuprov parity`."""
+
+from pathlib import Path
+
+import click
+
+from gpuprov.app.optional_site import site_if_there
+from gpuprov.app.parity import ParityRequest, parity
+from gpuprov.cli.options import access_options, json_option, read_access, spec_option
+from gpuprov.parity.report import report_body
+from gpuprov.render.diagnostics import show_diagnostics
+from gpuprov.render.json_text import show_json
+from gpuprov.render.parity_text import show_parity
+from gpuprov.render.progress import ProgressView
+from gpuprov.render.terminal import open_terminal
+
+
+@click.command("parity")
+@click.argument("operands", nargs=-1)
+@click.option("--against", type=click.Choice(["lock"]), help="Compare hosts with the lock: what drifted?")
+@spec_option
+@access_options
+@json_option
+def command(
+    *, operands: tuple[str, ...], against: str | None, spec: Path, inventory: str | None, limit: str | None,
+    ask_become_pass: bool, vault_password_file: str | None, forks: int, as_json: bool, no_colour: bool,
+) -> int:  # fmt: skip
+    """Show what differs, read-only: two hosts or snapshots, or hosts and the lock.
+
+    An operand is a file (./x, or a name ending in .json, .yaml, .lock), host:NAME, pool:NAME, target:onprem, or a bare name that
+    means one thing. Without operands: all hosts of the spec against the lock.
+
+    Status: 0 in sync, 7 differences, 10 when something could not be observed.
+    """
+    access = read_access(
+        inventory=inventory, limit=limit, ask_become_pass=ask_become_pass,
+        vault_password_file=vault_password_file, forks=forks,
+    )  # fmt: skip
+    terminal = open_terminal(colour=False if no_colour else None)
+    request = ParityRequest(operands=operands, against_lock=against == "lock", site=site_if_there(spec), access=access)
+    with ProgressView(terminal) as view:
+        result = parity(request, view)
+    show_diagnostics(result.diagnostics, terminal)
+    if as_json:
+        show_json(report_body(result), terminal)
+    else:
+        show_parity(result, terminal)
+    return int(result.status)
