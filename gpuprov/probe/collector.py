@@ -1,0 +1,109 @@
+"""A collector: a shell command that reads, and a pure function from what it printed to observations."""
+
+import shlex
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from gpuprov.model.address import split_address
+from gpuprov.model.fact import Observation, Unknown
+from gpuprov.model.snapshot import CollectorOutput, Recording
+from gpuprov.probe.request import ProbeRequest
+
+Found = dict[str, Observation]
+"""Address -> observation. The key `package[*]` says what any other member of the family is."""
+
+NOT_INSTALLED = 127
+"""Status of a collector whose program is not there."""
+TIMED_OUT = 124
+"""Status of a collector that was ended (timeout(1))."""
+_SHOWN = 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Collector:
+    """One row of the probe."""
+
+    name: str
+    command: Callable[[ProbeRequest], str]
+    """Text for a POSIX shell; its standard input is empty, and `$R` holds the sed script that replaces secrets."""
+    gives: tuple[str, ...]
+    """Addresses, with `*` for members."""
+    parse: Callable[[CollectorOutput, Recording], Found]
+    """Pure; it never raises, and what it does not understand is Unknown."""
+    limit: int = 10
+    """Seconds, after which the host ends the command; 0 for one that only reads files of the kernel."""
+
+
+def fixed(text: str) -> Callable[[ProbeRequest], str]:
+    """A command that is the same for every request."""
+    return lambda _: text
+
+
+def need(program: str) -> str:
+    """The shell text that ends a collector whose program is not there, so that "absent" and "failed" are two things."""
+    name = shlex.quote(program)
+    return (
+        f"command -v {name} >/dev/null 2>&1 ||"
+        f" {{ echo 'gpuprov: '{name}' is not installed' >&2; exit {NOT_INSTALLED}; }}; "
+    )
+
+
+def is_missing(output: CollectorOutput) -> bool:
+    """Whether the collector's program is not there."""
+    return output.status == NOT_INSTALLED and "gpuprov: " in output.stderr
+
+
+def observe(collector: Collector, recording: Recording) -> Found:
+    """Parse a collector's output; every address it gives is there, Unknown where the output does not tell."""
+    output = recording.collectors.get(collector.name)
+    if output is None:
+        return unknown(collector.gives, f"the recording holds no output of the collector {collector.name}")
+    if output.status == TIMED_OUT:
+        return unknown(collector.gives, f"the collector {collector.name} did not end in time")
+    found = collector.parse(output, recording)
+    for address, observation in unknown(collector.gives, f"the collector {collector.name} did not tell").items():
+        found.setdefault(address, observation)
+    return found
+
+
+def unknown(gives: Iterable[str], reason: str) -> Found:
+    """Everything that a collector gives as Unknown, families included."""
+    found: Found = {}
+    for address in gives:
+        family = family_of(address)
+        found[f"{family}[*]" if family else address] = Unknown(reason)
+    return found
+
+
+def family_of(address: str) -> str:
+    """The family of a member's address or pattern; empty for any other address."""
+    if "[*]" in address:
+        return address.partition("[")[0]
+    parts = split_address(address)
+    return parts[0] if parts else ""
+
+
+def failure(output: CollectorOutput, recording: Recording, what: str) -> Unknown:
+    """Unknown, with what a failed command said; a permission that is missing is told as such."""
+    text = first_line(output.stderr) or first_line(output.stdout)
+    if "ermission denied" in output.stderr or "ermission denied" in output.stdout:
+        return needs_root(text, recording)
+    return Unknown(f"{what} ended with status {output.status}" + (f": {text}" if text else ""))
+
+
+def needs_root(text: str, recording: Recording) -> Unknown:
+    """Unknown because the probe did not run as root, with the reason why it did not."""
+    root = recording.collectors.get("root")
+    why = first_line(root.stderr) if root else ""
+    return Unknown(f"needs root: {text}" + (f" ({why})" if why else ""))
+
+
+def odd(output: CollectorOutput, what: str) -> Unknown:
+    """Unknown, because the output has a form that the parser does not know; the output's first line is shown."""
+    return Unknown(f"{what} has an unknown form: {first_line(output.stdout) or first_line(output.stderr) or 'empty'}")
+
+
+def first_line(text: str) -> str:
+    """The first line that is not blank, shortened."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= _SHOWN else line[:_SHOWN] + " ..."

@@ -1,0 +1,180 @@
+"""The driver's kernel module: the one that is loaded, and those on disk."""
+
+import re
+
+from gpuprov.model.fact import Absent, Known, Observation, Unknown, Value
+from gpuprov.model.snapshot import CollectorOutput, Recording
+from gpuprov.probe.collector import Collector, Found, failure, fixed, odd
+
+_LOADED = """\
+[ -d /proc/sys ] || { echo 'no /proc here' >&2; exit 1; }
+if [ -e /proc/driver/nvidia/version ]; then echo 'proc '; cat /proc/driver/nvidia/version || exit 1; fi
+if [ -e /sys/module/nvidia/version ]; then echo 'sys '; cat /sys/module/nvidia/version || exit 1; fi
+echo 'end '
+"""
+_NVRM = re.compile(
+    r"NVRM version: NVIDIA UNIX (?P<open>Open Kernel Module for )?.*?\s(?P<version>\d{3,}(?:\.\d+)+)(?:\s|$)"
+)
+
+# Names: nvidia.ko everywhere; Debian's packages call theirs nvidia-current.ko, nvidia-tesla-535.ko and so on.
+# Without kmod the .modinfo section is read as text.
+_MODULE = r"""
+printf 'running %s\n' "$(uname -r)"
+for m in /lib/modules/*; do
+  [ -d "$m" ] || continue
+  k=${m##*/}
+  printf 'kernel %s\n' "$k"
+  for f in "$m"/*/nvidia*.ko* "$m"/*/*/nvidia*.ko* "$m"/kernel/drivers/video/nvidia*.ko*; do
+    [ -e "$f" ] || continue
+    b=${f##*/}
+    case $b in
+      *-drm.ko*|*-uvm.ko*|*-modeset.ko*|*-peermem.ko*|*-vgpu-*.ko*|nvidia-cspmu.ko*|nvidiafb.ko*) continue ;;
+      nvidia.ko*|nvidia-current.ko*|nvidia-current-open.ko*|nvidia-tesla*.ko*|nvidia-legacy*.ko*) ;;
+      *) continue ;;
+    esac
+    printf 'module %s\n' "$f"
+    if command -v modinfo >/dev/null 2>&1; then modinfo "$f"
+    else case $b in *.ko) tr '\000' '\n' <"$f" | grep -a -E '^(version|license)=' | sed 's/=/: /' ;; esac; fi
+  done
+done
+echo end
+"""
+_FIELD = re.compile(r"(version|license):\s+(.+?)\s*")
+
+
+def parse_loaded(output: CollectorOutput, recording: Recording) -> Found:
+    """stack.driver.loaded and stack.driver.modules; the flavour is that of the module on disk when none is loaded."""
+    if output.status != 0 or not output.stdout.rstrip().endswith("end"):
+        reason = failure(output, recording, "reading the loaded driver")
+        return {"stack.driver.loaded": reason, "stack.driver.modules": reason}
+    parts = re.split(r"^(proc|sys|end) \n", output.stdout, flags=re.MULTILINE)
+    texts = dict(zip(parts[1::2], parts[2::2], strict=False))
+    if "proc" not in texts and "sys" not in texts:
+        return {"stack.driver.loaded": Absent(), "stack.driver.modules": _flavour_on_disk(recording)}
+    return _loaded(texts.get("proc"), texts.get("sys"), output)
+
+
+def _loaded(proc: str | None, sys: str | None, output: CollectorOutput) -> Found:
+    nvrm = _NVRM.search(proc) if proc is not None else None
+    versions = {nvrm["version"]} if nvrm else set()
+    if sys is not None and re.fullmatch(r"\d+(?:\.\d+)+", sys.strip()):
+        versions.add(sys.strip())
+    if len(versions) != 1:
+        text = f"/proc and /sys disagree: {', '.join(sorted(versions))}"
+        version: Observation = Unknown(text) if versions else odd(output, "the loaded driver's version")
+    else:
+        version = Known(versions.pop())
+    flavour: Observation = (
+        Known("open" if nvrm["open"] else "proprietary")
+        if nvrm
+        else Unknown("/proc/driver/nvidia/version does not tell")
+    )
+    return {"stack.driver.loaded": version, "stack.driver.modules": flavour}
+
+
+def _flavour_on_disk(recording: Recording) -> Observation:
+    disk = recording.collectors.get("module")
+    if disk is None:
+        return Unknown("the recording holds no output of the collector module")
+    seen = _read(disk)
+    if seen is None:
+        return failure(disk, recording, "looking for driver modules")
+    found = _chosen(seen)
+    if isinstance(found, Absent | Unknown):
+        return found
+    # The open modules say "Dual MIT/GPL", the proprietary ones "NVIDIA" (NVIDIA/open-gpu-kernel-modules and .run files).
+    known = {"Dual MIT/GPL": "open", "MIT/GPL": "open", "NVIDIA": "proprietary"}
+    flavour = known.get(found.get("license", ""))
+    return Known(flavour) if flavour else Unknown(f"the module's licence is {found.get('license', 'not told')!r}")
+
+
+_Module = dict[str, str]
+
+
+class _Disk:
+    """What lies in /lib/modules."""
+
+    def __init__(self, running: str) -> None:
+        self.running = running
+        self.kernels: dict[str, list[_Module]] = {}
+
+
+def _read(output: CollectorOutput) -> _Disk | None:
+    """Read the collector's lines; None when they have another form."""
+    lines = output.stdout.splitlines()
+    if not lines or lines[-1] != "end" or not lines[0].startswith("running "):
+        return None
+    disk = _Disk(lines[0].removeprefix("running "))
+    modules: list[_Module] | None = None
+    for line in lines[1:-1]:
+        if line.startswith("kernel "):
+            modules = disk.kernels.setdefault(line.removeprefix("kernel "), [])
+        elif modules is None:
+            return None
+        elif line.startswith("module "):
+            modules.append({"path": line.removeprefix("module ")})
+        elif modules and (found := _FIELD.fullmatch(line)):
+            modules[-1].setdefault(found[1], found[2])
+    return disk
+
+
+def _chosen(disk: _Disk) -> _Module | Absent | Unknown:
+    """The module that the kernel would load.
+
+    It is the running kernel's; a kernel without a folder of its own in /lib/modules is none of the host's packages (a
+    container, a kernel given from outside), and the newest installed kernel counts.
+    """
+    if disk.running in disk.kernels:
+        modules = disk.kernels[disk.running]
+    elif disk.kernels:
+        modules = disk.kernels[max(disk.kernels, key=_order)]
+    else:
+        return Absent()
+    if not modules:
+        return Absent()
+    # depmod.d(5): what lies in updates/ goes before the rest.
+    first = [m for m in modules if "/updates/" in m["path"]] or modules
+    versions = {m.get("version", "") for m in first}
+    if len(versions) > 1:
+        return Unknown(f"several modules for one kernel: {', '.join(m['path'] for m in first)}")
+    return first[0]
+
+
+def _order(kernel: str) -> list[tuple[int, int, str]]:
+    return [(1, int(p), "") if p.isdecimal() else (0, 0, p) for p in re.findall(r"[0-9]+|[^0-9]+", kernel)]
+
+
+def parse_module(output: CollectorOutput, recording: Recording) -> Found:
+    """stack.driver.on_disk (of the running kernel) and stack.driver.kernels (of every kernel: A14)."""
+    disk = _read(output) if output.status == 0 else None
+    if disk is None:
+        reason = failure(output, recording, "looking for driver modules")
+        return {"stack.driver.on_disk": reason, "stack.driver.kernels": reason}
+    found = _chosen(disk)
+    if isinstance(found, Absent | Unknown):
+        version: Observation = found
+    elif "version" in found:
+        version = Known(found["version"])
+    else:
+        version = Unknown(f"{found['path']} does not tell its version")
+    kernels: dict[str, Value] = {
+        kernel: modules[0].get("version", "?") for kernel, modules in sorted(disk.kernels.items()) if modules
+    }
+    return {"stack.driver.on_disk": version, "stack.driver.kernels": Known(kernels) if kernels else Absent()}
+
+
+COLLECTORS = (
+    Collector(
+        name="loaded",
+        command=fixed(_LOADED),
+        gives=("stack.driver.loaded", "stack.driver.modules"),
+        parse=parse_loaded,
+        limit=0,
+    ),
+    Collector(
+        name="module",
+        command=fixed(_MODULE),
+        gives=("stack.driver.on_disk", "stack.driver.kernels"),
+        parse=parse_module,
+    ),
+)

@@ -1,0 +1,96 @@
+"""What gpuprov itself left on the host: the record of what it made, and its package transactions."""
+
+import json
+import re
+from typing import Any
+
+from gpuprov.model.fact import Absent, Known, Unknown, Value
+from gpuprov.model.snapshot import CollectorOutput, Recording
+from gpuprov.probe.collector import Collector, Found, failure, fixed, odd
+
+_OWNED = """\
+s=$(stat -c %s /var/lib/gpuprov/owned.json 2>&1) || { printf '%s\\n' "$s" >&2; exit 2; }
+cat /var/lib/gpuprov/owned.json
+"""
+# `systemctl show` says success/0 for a unit that does not exist, so LoadState counts, and the result that the unit wrote itself.
+_TRANSACTION = r"""
+if command -v systemctl >/dev/null 2>&1; then
+  systemctl show -p Id -p LoadState -p ActiveState -p SubState 'gpuprov-transaction-*.service' || exit 1
+fi
+d=/var/lib/gpuprov/transactions
+if [ -d "$d" ]; then
+  t=$(ls -1t "$d" 2>&1) || { printf '%s\n' "$t" >&2; exit 1; }
+  for i in $t; do
+    printf 'transaction %s\n' "$i"
+    if [ -e "$d/$i/result.json" ]; then cat "$d/$i/result.json" || exit 1; echo
+    elif [ ! -x "$d/$i" ]; then echo "$d/$i: Permission denied" >&2; exit 1; fi
+    break
+  done
+fi
+echo 'end '
+"""
+_RUNNING = frozenset({"running", "start", "start-pre", "start-post", "stop", "stop-sigterm", "reload"})
+_PREFIX = "gpuprov-transaction-"
+
+
+def parse_owned(output: CollectorOutput, recording: Recording) -> Found:
+    """gpuprov.owned: the record, or Absent on a host that gpuprov did not touch."""
+    if "No such file" in output.stderr or "Not a directory" in output.stderr:
+        return {"gpuprov.owned": Absent()}
+    if output.status != 0:
+        return {"gpuprov.owned": failure(output, recording, "reading owned.json")}
+    value = _json(output.stdout)
+    return {"gpuprov.owned": Known(value) if isinstance(value, dict) else odd(output, "owned.json")}
+
+
+def _json(text: str) -> Any:
+    """The value of a JSON text that fits a fact; None for anything else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if _fits(value, 8) else None
+
+
+def _fits(value: object, depth: int) -> bool:
+    if depth == 0:
+        return False
+    if isinstance(value, dict):
+        return all(_fits(v, depth - 1) for v in value.values())
+    if isinstance(value, list):
+        return all(_fits(v, depth - 1) for v in value)
+    return isinstance(value, str | int | bool)
+
+
+def parse_transaction(output: CollectorOutput, recording: Recording) -> Found:
+    """gpuprov.transaction: the one that runs, else the newest.
+
+    Its state is `running`, `done` (with the exit status that its unit wrote), or `interrupted`: it neither runs nor wrote how it
+    ended, as after a power cut.
+    """
+    if output.status != 0 or not output.stdout.endswith("end \n"):
+        return {"gpuprov.transaction": failure(output, recording, "looking for transactions")}
+    head, mark, tail = output.stdout.removesuffix("end \n").partition("transaction ")
+    units = [dict(line.partition("=")[::2] for line in block.splitlines()) for block in head.split("\n\n")]
+    for unit in units:
+        if unit.get("LoadState") == "loaded" and unit.get("SubState") in _RUNNING:
+            running: dict[str, Value] = {"unit": unit.get("Id", ""), "state": "running"}
+            return {"gpuprov.transaction": Known(running)}
+    if not mark:
+        return {"gpuprov.transaction": Absent()}
+    identity, _, result = tail.partition("\n")
+    if not re.fullmatch(r"[0-9a-zA-Z_-]+", identity):
+        return {"gpuprov.transaction": odd(output, "the list of transactions")}
+    unit_name = f"{_PREFIX}{identity}.service"
+    if not result.strip():
+        return {"gpuprov.transaction": Known({"unit": unit_name, "state": "interrupted"})}
+    value = _json(result)
+    if not isinstance(value, dict) or not isinstance(value.get("status"), int):
+        return {"gpuprov.transaction": Unknown(f"the result of transaction {identity} has an unknown form")}
+    return {"gpuprov.transaction": Known({"unit": unit_name, "state": "done", "status": int(value["status"])})}
+
+
+COLLECTORS = (
+    Collector(name="owned", command=fixed(_OWNED), gives=("gpuprov.owned",), parse=parse_owned, limit=0),
+    Collector(name="transaction", command=fixed(_TRANSACTION), gives=("gpuprov.transaction",), parse=parse_transaction),
+)

@@ -1,0 +1,31 @@
+"""What to look at on a host besides what is always looked at."""
+
+from dataclasses import dataclass
+
+STACK_SERVICES = (
+    "containerd",
+    "dcgm-exporter",
+    "docker",
+    "nvidia-dcgm",
+    "nvidia-dcgm-exporter",
+    "nvidia-fabricmanager",
+    "nvidia-imex",
+    "nvidia-persistenced",
+    "prometheus-node-exporter",
+)
+"""Units of the stack, as their packages name them; always looked at."""
+
+EXPORTER_PORTS = {"node": 9100, "dcgm": 9400}
+"""Where exporters answer: the defaults of prometheus-node-exporter and dcgm-exporter (their READMEs, 2026-11-30)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProbeRequest:
+    """Files, services and exporters to look at."""
+
+    paths: tuple[str, ...] = ()
+    """Absolute paths of files."""
+    services: tuple[str, ...] = ()
+    """Units without `.service`, besides STACK_SERVICES."""
+    exporters: tuple[str, ...] = ("dcgm", "node")
+    """Names of EXPORTER_PORTS."""
