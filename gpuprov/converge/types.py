@@ -1,0 +1,68 @@
+"""What converge takes and gives, as values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from gpuprov.model.diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Removal:
+    """What a host's plan takes away; only what gpuprov made there."""
+
+    packages: tuple[str, ...] = ()
+    """Names to remove, whatever version is installed."""
+    files: tuple[str, ...] = ()
+    """Paths to delete."""
+    sources: tuple[str, ...] = ()
+    """Names of apt sources to delete, with their keys."""
+    release: tuple[str, ...] = ()
+    """Packages that stay and lose their hold."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunDocuments:
+    """The documents of a run, in full, as they are kept on every host."""
+
+    spec: str
+    lock: str
+
+
+class HostStatus(StrEnum):
+    """How the play ended on one host."""
+
+    OK = "ok"
+    FAILED = "failed"
+    UNREACHABLE = "unreachable"
+    CANCELLED = "cancelled"
+    """The run was interrupted before the play had ended on the host."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostOutcome:
+    """What the play did on one host."""
+
+    status: HostStatus
+    changed: int = 0
+    """Tasks that changed something."""
+    tasks: int = 0
+    """Tasks that ran on the host."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """What went wrong; empty exactly when the status is `ok`."""
+    packages: tuple[str, ...] = ()
+    """Package moves as `name from -> to`."""
+    others: tuple[str, ...] = ()
+    """Moves of packages that are not in the plan (they rose, or came as a dependency)."""
+    notes: tuple[str, ...] = ()
+    """Sentences worth telling: a check that could not be made, a service that waits for the reboot."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConvergeResult:
+    """What a play did."""
+
+    hosts: Mapping[str, HostOutcome]
+    log: Path
+    """Everything that Ansible printed."""

@@ -1,0 +1,151 @@
+"""HostWant and Removal -> the variables of the roles; pure."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from gpuprov.converge.types import Removal, RunDocuments
+from gpuprov.want.files import DAEMON_PATH, PINS_PATH, source_paths
+from gpuprov.want.types import FileWant, HostWant, Merge, PoolWant
+
+RECORD: Final = PurePosixPath("/var/lib/gpuprov")
+"""The folder on a host that holds what gpuprov knows there."""
+_VALIDATE_DAEMON: Final = "dockerd --validate --config-file=%s"
+
+Variables = dict[str, Any]
+
+
+def host_variables(want: HostWant, removal: Removal, *, when: str) -> Variables:
+    """Compute the variables of one host.
+
+    Args:
+        want: what the host must be; an empty one hands it back.
+        removal: what the plan takes away.
+        when: the moment of the run, RFC 3339 in UTC, for the record.
+    """
+    return {
+        **_packages(want.pool, removal),
+        **_files(want.pool, removal),
+        **_services(want.pool),
+        **_record(want, when),
+    }
+
+
+def document_variables(documents: RunDocuments) -> Variables:
+    """The variables that all hosts of a run share."""
+    texts = (("spec.yaml", documents.spec), ("lock.json", documents.lock))
+    return {"gpuprov_record_documents": [_private(name, text) for name, text in texts]}
+
+
+def _packages(pool: PoolWant, removal: Removal) -> Variables:
+    pins = next((file.text for file in pool.files if file.path == PINS_PATH), "")
+    return {
+        "gpuprov_packages_install": [{"name": p.name, "version": p.version} for p in pool.packages],
+        "gpuprov_packages_remove": list(removal.packages),
+        "gpuprov_packages_hold": [p.name for p in pool.packages],
+        "gpuprov_packages_release": list(removal.release),
+        "gpuprov_packages_sources": [
+            {"path": s.path, "text": s.text, "key_path": s.key_path, "key_text": s.key_text} for s in pool.sources
+        ],
+        "gpuprov_packages_pins": pins,
+    }
+
+
+def _files(pool: PoolWant, removal: Removal) -> Variables:
+    """Each file goes to the role of its concern, by its place."""
+    sources = [
+        FileWant(path=path, text=text)
+        for source in pool.sources
+        for path, text in ((source.key_path, source.key_text), (source.path, source.text))
+    ]
+    rooms: dict[str, list[FileWant]] = {"sources": sources, "modules": [], "container": [], "files": []}
+    for file in pool.files:
+        rooms[_role_of(file.path, merge=file.merge)].append(file)
+    gone: dict[str, list[str]] = {room: [] for room in rooms}
+    for path in removal.files:
+        gone[_role_of(path)].append(path)
+    gone["sources"] += [path for name in removal.sources for path in source_paths(name)]
+    written = {f"gpuprov_{room}_files": [_file(file) for file in files] for room, files in rooms.items()}
+    deleted = {f"gpuprov_{room}_delete": sorted(gone[room]) for room in ("sources", "modules", "files")}
+    return {**written, **deleted, "gpuprov_modules_driver": pool.driver.version if pool.driver else ""}
+
+
+def _role_of(path: str, *, merge: Merge = Merge.REPLACE) -> str:
+    if merge is Merge.JSON:
+        return "container"
+    for prefix, role in (("/etc/apt/", "sources"), ("/etc/modprobe.d/", "modules")):
+        if path.startswith(prefix):
+            return role
+    return "files"
+
+
+def _file(file: FileWant) -> Variables:
+    check = file.validate or (_VALIDATE_DAEMON if file.path == DAEMON_PATH else "")
+    return {
+        "path": file.path,
+        "text": file.text,
+        "mode": file.mode,
+        "owner": file.owner,
+        "group": file.group,
+        "merge": str(file.merge),
+        "validate": check,
+        "restarts": list(file.restarts),
+    }
+
+
+def _services(pool: PoolWant) -> Variables:
+    units = [
+        {"name": s.name, "active": s.active, "enabled": s.enabled, "gpu": s.gpu, "packages": list(s.packages)}
+        for s in pool.services
+    ]
+    return {"gpuprov_services_units": units, "gpuprov_services_driver": pool.driver.version if pool.driver else ""}
+
+
+def _record(want: HostWant, when: str) -> Variables:
+    if want.pool.hand_back:
+        names = ("want.json", "spec.yaml", "lock.json", "owned.json", "installed.json")
+        return {
+            "gpuprov_record_documents": [],
+            "gpuprov_record_files": [],
+            "gpuprov_record_delete": [str(RECORD / name) for name in names],
+            "gpuprov_record_delete_folders": [str(RECORD / "transactions"), "/var/cache/gpuprov"],
+        }
+    # The moment alone is no change: a second run of the same want writes nothing.
+    owned = {"path": str(RECORD / "owned.json"), "text": _json(_owned(want, when)), "volatile": ["when"]}
+    return {
+        "gpuprov_record_files": [_private("want.json", _json(asdict(want))), owned],
+        "gpuprov_record_delete": [],
+        "gpuprov_record_delete_folders": [],
+    }
+
+
+def _private(name: str, text: str) -> Variables:
+    """A file of the record that may hold more than everybody on the host should read."""
+    return {"path": str(RECORD / name), "text": text, "mode": "0600"}
+
+
+def _owned(want: HostWant, when: str) -> Variables:
+    pool = want.pool
+    return {
+        "packages": {package.name: package.version for package in pool.packages},
+        "files": {file.path: _sha256(file.text) for file in _whole(pool.files)},
+        "sources": sorted(source.name for source in pool.sources),
+        "want": want.digest,
+        "when": when,
+    }
+
+
+def _whole(files: Iterable[FileWant]) -> list[FileWant]:
+    """Files that are ours as a whole; a shared file is never owned."""
+    return [file for file in files if file.merge is Merge.REPLACE]
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,233 @@
+"""What apt and dpkg say, read into values: pure functions, tried on recorded outputs.
+
+Owns: the text forms of dpkg-query, apt-get -s, --print-uris; the verdict over a simulated transaction.
+Takes: text that was printed under LC_ALL=C.UTF-8, and the plan.
+Gives: values, and the reasons why a transaction must not run.
+Must not: run a program or open a file.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+QUERY_FORMAT = "${Package}\t${Architecture}\t${Version}\t${db:Status-Want}\t${db:Status-Status}\t${db:Status-Eflag}\n"
+
+_INST = re.compile(
+    r"^Inst (?P<name>[^ :]+)(?::(?P<arch>\S+))? (?:\[(?P<old>[^\]]+)\] )?\((?P<new>\S+) (?P<rest>[^)]*)\)"
+)
+_REMV = re.compile(r"^(?:Remv|Purg) (?P<name>[^ :]+)(?::(?P<arch>\S+))? \[(?P<old>[^\]]+)\]")
+_NEED = re.compile(r"^Need to get (?:[\d.,]+ [kMGT]?B/)?(?P<size>[\d.,]+ [kMGT]?B) of archives", re.MULTILINE)
+_GROW = re.compile(r"^After this operation, (?P<size>[\d.,]+ [kMGT]?B) of additional disk space", re.MULTILINE)
+_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+LISTS_TOO_OLD = re.compile(
+    r"^E: (?:Unable to locate package|Version '.*' for '.*' was not found|Package '.*' has no installation candidate"
+    r"|Failed to fetch|Unable to fetch some archives)|Unable to correct problems|have unmet dependencies",
+    re.MULTILINE,
+)
+"""Texts that may only mean that the package lists are older than the plan; fresh lists decide."""
+
+
+@dataclass(frozen=True)
+class Installed:
+    """One package as dpkg has it."""
+
+    version: str
+    held: bool
+    state: str
+    """dpkg's status word: `installed`, `half-configured`, `config-files`, ..."""
+    broken: bool
+    """Whether dpkg asks for it to be installed again."""
+
+    @property
+    def present(self) -> bool:
+        """Whether files of the package are on the host."""
+        return self.state not in {"not-installed", "config-files"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the transaction is asked to reach."""
+
+    install: dict[str, str]
+    """Name -> version."""
+    remove: tuple[str, ...] = ()
+    hold: tuple[str, ...] = ()
+    release: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Todo:
+    """The part of a plan that the host does not satisfy yet."""
+
+    install: dict[str, str]
+    remove: tuple[str, ...]
+    hold: tuple[str, ...]
+    release: tuple[str, ...]
+
+    @property
+    def apt(self) -> bool:
+        """Whether apt has something to do."""
+        return bool(self.install or self.remove)
+
+    @property
+    def anything(self) -> bool:
+        """Whether anything has to be done."""
+        return self.apt or bool(self.hold or self.release)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One package that a transaction moves; None for "not there"."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+    def as_dict(self) -> dict[str, str | None]:
+        """Write the step for a module's result."""
+        return {"name": self.name, "from": self.before, "to": self.after}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a simulated transaction would do, and what of it is not in the plan."""
+
+    planned: tuple[Step, ...] = ()
+    others: tuple[Step, ...] = ()
+    """Packages outside the plan that rise or come new."""
+    violations: tuple[str, ...] = field(default=())
+    """Sentences; the transaction must not run when there is one."""
+
+
+def parse_status(text: str, native: str) -> dict[str, Installed]:
+    """Read the output of dpkg-query with QUERY_FORMAT; packages of foreign architectures are named `name:arch`."""
+    found: dict[str, Installed] = {}
+    for line in text.splitlines():
+        fields = line.split("\t")
+        if len(fields) != 6:  # noqa: PLR2004 - the six fields of QUERY_FORMAT
+            continue
+        name, arch, version, want, state, flag = fields
+        key = name if arch in {native, "all", ""} else f"{name}:{arch}"
+        found[key] = Installed(version=version, held=want == "hold", state=state, broken=flag == "reinstreq")
+    return found
+
+
+def compare(plan: Plan, status: dict[str, Installed]) -> Todo:
+    """What a plan still asks for; a package that is not fully installed is not satisfied."""
+
+    def satisfied(name: str, version: str) -> bool:
+        here = status.get(name)
+        return here is not None and here.state == "installed" and here.version == version and not here.broken
+
+    def present(name: str) -> bool:
+        return name in status and status[name].present
+
+    # A package that is not there yet is held after the transaction, so its hold is still to do.
+    return Todo(
+        install={name: version for name, version in plan.install.items() if not satisfied(name, version)},
+        remove=tuple(name for name in plan.remove if present(name)),
+        hold=tuple(name for name in plan.hold if name not in status or not status[name].held),
+        release=tuple(name for name in plan.release if name in status and status[name].held),
+    )
+
+
+def broken_packages(status: dict[str, Installed]) -> tuple[str, ...]:
+    """Packages that an interrupted dpkg left behind."""
+    whole = {"installed", "not-installed", "config-files", "triggers-awaited", "triggers-pending"}
+    return tuple(sorted(name for name, here in status.items() if here.broken or here.state not in whole))
+
+
+def parse_simulation(text: str, native: str) -> tuple[Step, ...]:
+    """Read `apt-get -s`: one step per package, in apt's order."""
+    steps: dict[str, Step] = {}
+    for line in text.splitlines():
+        found = _INST.match(line) or _REMV.match(line)
+        if found is None:
+            continue
+        arch = found["arch"]
+        name = found["name"] if arch in {None, native, "all"} else f"{found['name']}:{arch}"
+        after = found["new"] if line.startswith("Inst ") else None
+        earlier = steps.get(name)
+        # apt may remove and install one package in one transaction; what counts is where it starts and ends.
+        before = earlier.before if earlier else found["old"]
+        steps[name] = Step(name=name, before=before, after=after or (earlier.after if earlier else None))
+    return tuple(steps.values())
+
+
+def judge(plan: Plan, status: dict[str, Installed], steps: tuple[Step, ...], downgrades: set[str]) -> Verdict:
+    """Compare a simulated transaction with the plan.
+
+    Args:
+        plan: what the transaction is asked to reach.
+        status: dpkg's view before it.
+        steps: what apt would do.
+        downgrades: names of steps whose version goes down (only dpkg can order versions).
+    """
+    moved = {step.name: step for step in steps}
+    planned = tuple(moved[name] for name in (*plan.install, *plan.remove) if name in moved)
+    violations = [text for name in plan.install if (text := _not_reached(plan, name, status, moved))]
+    violations += [f"{name} would stay, the plan removes it" for name in plan.remove if _stays(name, status, moved)]
+    others = []
+    for step in steps:
+        if step.name in plan.install or step.name in plan.remove:
+            continue
+        reason = _refused(step, status, downgrades)
+        if reason:
+            violations.append(reason)
+        else:
+            others.append(step)
+    return Verdict(planned=planned, others=tuple(others), violations=tuple(violations))
+
+
+def _not_reached(plan: Plan, name: str, status: dict[str, Installed], moved: dict[str, Step]) -> str:
+    here = status.get(name)
+    now = here.version if here is not None and here.present else None
+    after = moved[name].after if name in moved else now
+    wanted = plan.install[name]
+    return "" if after == wanted else f"{name} would be {after or 'absent'}, the plan says {wanted}"
+
+
+def _stays(name: str, status: dict[str, Installed], moved: dict[str, Step]) -> bool:
+    if name in moved:
+        return moved[name].after is not None
+    return name in status and status[name].present
+
+
+def _refused(step: Step, status: dict[str, Installed], downgrades: set[str]) -> str:
+    """Why a move of a package outside the plan is refused; empty when it may rise or come."""
+    if step.after is None:
+        return f"{step.name} {step.before} would be removed, the plan does not say so"
+    if step.name in downgrades:
+        return f"{step.name} would go down from {step.before} to {step.after}"
+    if step.name in status and status[step.name].held:
+        return f"{step.name} is held at {step.before} and would become {step.after}"
+    return ""
+
+
+def parse_need(text: str) -> tuple[int, int]:
+    """Bytes to download and bytes by which the disk's use grows, from apt-get's summary."""
+    need, grow = _NEED.search(text), _GROW.search(text)
+    return _bytes(need["size"]) if need else 0, _bytes(grow["size"]) if grow else 0
+
+
+def install_words(plan: Plan, todo: Todo) -> list[str]:
+    """The package arguments of apt-get install; a removal is by bare name, whatever version is there."""
+    names = [f"{name}={version}" for name, version in sorted(plan.install.items())]
+    return names + [f"{name}-" for name in todo.remove]
+
+
+def last_lines(text: str, count: int = 20) -> str:
+    """The end of a log, without empty lines."""
+    return "\n".join([line for line in text.splitlines() if line.strip()][-count:])
+
+
+def megabytes(size: int) -> str:
+    """Write a size for people."""
+    return f"{size / 10**6:.1f} MB"
+
+
+def _bytes(size: str) -> int:
+    number, unit = size.replace(",", "").split(" ")
+    return int(float(number) * _UNITS[unit])

@@ -1,0 +1,118 @@
+"""apt's own folder for gpuprov on a host: our sources and pins beside the host's, lists of its own.
+
+Owns: /var/cache/gpuprov/apt, a cache that may be deleted at any time.
+Takes: the wanted sources with their keys and the pins' text.
+Gives: apt-get options under which a transaction is simulated and then run, so that both see the same lists.
+Must not: change the host's sources, lists or keys.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+ROOT = Path("/var/cache/gpuprov/apt")
+HOST_ETC = Path("/etc/apt")
+HOST_LISTS = Path("/var/lib/apt/lists")
+
+_RELEASE = re.compile(r"^(?P<prefix>.*)_(?:In)?Release$")
+
+
+class AptRoot:
+    """A private apt configuration on the host.
+
+    Args:
+        root: folder that holds it; made when absent.
+        host_etc: the host's apt configuration.
+        host_lists: the host's package lists, of which newer ones are linked.
+    """
+
+    def __init__(self, root: Path = ROOT, host_etc: Path = HOST_ETC, host_lists: Path = HOST_LISTS) -> None:
+        self.root = root
+        self._etc = host_etc
+        self._host_lists = host_lists
+
+    @property
+    def options(self) -> list[str]:
+        """The options that point apt-get at this folder."""
+        return [
+            *("-o", f"Dir::Etc::sourcelist={self.root}/sources.list"),
+            *("-o", f"Dir::Etc::sourceparts={self.root}/sources.list.d"),
+            *("-o", f"Dir::Etc::preferencesparts={self.root}/preferences.d"),
+            *("-o", f"Dir::State::lists={self.root}/lists"),
+            *("-o", f"Dir::Cache={self.root}/cache"),
+            *("-o", "APT::Get::List-Cleanup=0"),
+        ]
+
+    @property
+    def only_ours(self) -> list[str]:
+        """The options that restrict `apt-get update` to our own sources."""
+        return [
+            *self.options,
+            *("-o", "Dir::Etc::sourcelist=/dev/null"),
+            *("-o", f"Dir::Etc::sourceparts={self.root}/ours.d"),
+        ]
+
+    def write(self, sources: list[dict[str, str]], pins: str) -> None:
+        """Write the configuration anew, keeping lists that are still good."""
+        for name in ("sources.list.d", "ours.d", "preferences.d", "keyrings"):
+            shutil.rmtree(self.root / name, ignore_errors=True)
+        for name in (
+            "sources.list.d",
+            "ours.d",
+            "preferences.d",
+            "keyrings",
+            "lists/partial",
+            "cache/archives/partial",
+        ):
+            (self.root / name).mkdir(parents=True, exist_ok=True)
+        for folder in (self.root.parent, self.root, self.root / "keyrings"):
+            folder.chmod(0o755)  # apt downloads and verifies as its own user
+        self._copy_host()
+        for source in sources:
+            key = self.root / "keyrings" / Path(source["key_path"]).name
+            text = source["text"].replace(source["key_path"], str(key))
+            _write(key, source["key_text"])
+            _write(self.root / "ours.d" / Path(source["path"]).name, text)
+            _write(self.root / "sources.list.d" / Path(source["path"]).name, text)
+        if pins:
+            _write(self.root / "preferences.d" / "gpuprov.pref", pins)
+        self._link_lists()
+
+    def _copy_host(self) -> None:
+        main = self._etc / "sources.list"
+        _write(self.root / "sources.list", main.read_text(errors="replace") if main.is_file() else "")
+        for kind, pattern in (("sources.list.d", ("*.list", "*.sources")), ("preferences.d", ("*",))):
+            for path in sorted(p for glob in pattern for p in (self._etc / kind).glob(glob)):
+                if path.is_file() and not path.name.startswith("gpuprov"):
+                    shutil.copyfile(path, self.root / kind / path.name)
+
+    def _link_lists(self) -> None:
+        """Take over the lists of the host's sources that are newer than ours, source by source."""
+        lists = self.root / "lists"
+        for path in list(lists.iterdir()):
+            if path.is_symlink() and not path.exists():
+                path.unlink()
+        if not self._host_lists.is_dir():
+            return
+        names = sorted(path.name for path in self._host_lists.iterdir())
+        for name in names:
+            found = _RELEASE.match(name)
+            if found is None or not _newer(self._host_lists / name, lists / name):
+                continue
+            prefix = found["prefix"] + "_"
+            for stale in [path for path in lists.iterdir() if path.name.startswith(prefix)]:
+                stale.unlink()
+            for other in names:
+                if other.startswith(prefix):
+                    (lists / other).symlink_to(self._host_lists / other)
+
+
+def _newer(left: Path, right: Path) -> bool:
+    return not right.exists() or right.is_symlink() or left.stat().st_mtime > right.stat().st_mtime
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o644)

@@ -1,0 +1,351 @@
+#!/usr/bin/python
+"""Bring packages to exact versions in one apt transaction that is simulated, judged and then run as a systemd unit."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: gpuprov_packages
+short_description: Bring packages to exact versions in one judged apt transaction
+description:
+  - Compares with dpkg first; with nothing to do, neither apt-get nor the network is touched.
+  - Simulates the transaction in an apt root of its own and refuses when it would do more than asked.
+  - Runs it as a transient systemd unit, which a lost controller does not end.
+options:
+  install:
+    description: Packages and the exact version of each.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name: {description: Package name., type: str, required: true}
+      version: {description: Exact version., type: str, required: true}
+  remove: {description: Packages to remove whatever their version., type: list, elements: str, default: []}
+  hold: {description: Packages to hold., type: list, elements: str, default: []}
+  release: {description: Packages whose hold is taken away., type: list, elements: str, default: []}
+  sources:
+    description: The apt sources to use beside the host's own, each with path, text, key_path and key_text.
+    type: list
+    elements: dict
+    default: []
+  pins: {description: Text of the apt preferences for the owned packages., type: str, default: ""}
+  allow_downgrades: {description: Whether the plan has a downgrade., type: bool, default: false}
+  lists_refresh: {description: Whether package lists may be fetched., type: bool, default: true}
+  lock_timeout: {description: Seconds to wait for dpkg's lock., type: int, default: 600}
+  timeout: {description: Seconds to wait for the transaction; it is never killed., type: int, default: 3600}
+author: [gpuprov]
+"""
+
+RETURN = r"""
+packages: {description: Packages of the plan that moved, type: list, returned: success}
+others: {description: Other packages that rose or came new, type: list, returned: success}
+kept: {description: Packages not removed since gpuprov did not install them, type: list, returned: success}
+seconds: {description: How long it took, type: float, returned: always}
+simulated: {description: Whether the transaction was only simulated, type: bool, returned: always}
+"""
+
+import hashlib  # noqa: E402
+import json  # noqa: E402
+import os  # noqa: E402
+import time  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+from ansible.module_utils import gpuprov_apt as apt  # noqa: E402
+from ansible.module_utils.basic import AnsibleModule  # noqa: E402
+from ansible.module_utils.gpuprov_root import AptRoot  # noqa: E402
+from ansible.module_utils.gpuprov_unit import Units, lock_holder, wait_for_lock  # noqa: E402
+
+INSTALLED = Path("/var/lib/gpuprov/installed.json")
+"""Names of packages that gpuprov brought; only these are ever removed."""
+OPTIONS = (
+    *("-q", "-y", "--no-install-recommends", "--allow-change-held-packages"),
+    *("-o", "Dpkg::Use-Pty=0", "-o", "APT::Color=0", "-o", "APT::Install-Suggests=0"),
+    *("-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold"),
+)
+UPDATE_ATTEMPTS = 3
+
+
+class Failed(Exception):  # noqa: N818 - a reason, not an error of this program
+    """Raised when the host cannot be brought to the plan.
+
+    Args:
+        reason: a word that the controller translates: transaction, lock, refresh, plan, space, apt, broken, verify.
+        text: one sentence.
+        detail: log lines or names.
+    """
+
+    def __init__(self, reason: str, text: str, detail: str = "") -> None:
+        super().__init__(text)
+        self.reason, self.text, self.detail = reason, text, detail
+
+
+class Transaction:
+    """One run of the module on one host."""
+
+    def __init__(self, module: AnsibleModule) -> None:
+        self.module = module
+        self.params = module.params
+        self.units = Units(self.run)
+        self.root = AptRoot()
+        self.native = self.run(["dpkg", "--print-architecture"])[1].strip()
+        self.brought = set(json.loads(INSTALLED.read_text())) if INSTALLED.exists() else set()
+        wanted = {row["name"]: row["version"] for row in self.params["install"]}
+        # A package that was there before gpuprov came only loses its hold.
+        self.kept = sorted(set(self.params["remove"]) - self.brought - set(wanted))
+        self.plan = apt.Plan(
+            install=wanted,
+            remove=tuple(n for n in self.params["remove"] if n in self.brought and n not in wanted),
+            hold=tuple(self.params["hold"]),
+            release=tuple(n for n in (*self.params["release"], *self.kept) if n not in self.params["hold"]),
+        )
+        self.status: dict[str, apt.Installed] = {}
+
+    def run(self, argv: list[str], data: str | None = None) -> tuple[int, str, str]:
+        """Run a program with a fixed locale; bytes that are no UTF-8 are replaced."""
+        environment = {"LC_ALL": "C.UTF-8", "LANGUAGE": "", "DEBIAN_FRONTEND": "noninteractive"}
+        return self.module.run_command(argv, data=data, environ_update=environment, errors="replace")
+
+    def apply(self) -> dict[str, object]:
+        """Bring the host to the plan; returns the module's result.
+
+        Raises:
+            Failed: it cannot be done; before the unit has started the host is as it was.
+        """
+        todo, broken = self.look()
+        kept = [name for name in self.kept if name in self.status and self.status[name].present]
+        result: dict[str, object] = {"packages": [], "others": [], "kept": kept, "repaired": []}
+        if not todo.anything and not broken and not self.units.running():
+            return {**result, "changed": False}
+        if not self.module.check_mode:
+            self.wait()
+            todo, broken = self.look()
+            if broken:
+                self.repair()
+                result["repaired"] = list(broken)
+                todo, still = self.look()
+                # Where configuring is not enough, the transaction itself has to install again.
+                broken = still
+        verdict = self.simulate(todo, broken=bool(broken)) if todo.apt or broken else apt.Verdict()
+        result["packages"] = [step.as_dict() for step in verdict.planned]
+        result["others"] = [step.as_dict() for step in verdict.others]
+        changed = todo.anything or bool(broken) or bool(result["repaired"])
+        if not self.module.check_mode and changed:
+            if todo.apt or broken:
+                self.transact(todo, broken=bool(broken))
+            self.hold()
+            self.verify()
+        return {**result, "changed": changed}
+
+    def look(self) -> tuple[apt.Todo, tuple[str, ...]]:
+        """Read dpkg's status: what is to do, and what an interrupted dpkg left behind."""
+        code, out, err = self.run(["dpkg-query", "-W", f"-f={apt.QUERY_FORMAT}"])
+        if code:
+            raise Failed("broken", "dpkg's status cannot be read", err)
+        self.status = apt.parse_status(out, self.native)
+        broken = apt.broken_packages(self.status)
+        updates = Path("/var/lib/dpkg/updates")
+        if not broken and updates.is_dir() and any(path.name.isdigit() for path in updates.iterdir()):
+            broken = ("dpkg's journal",)
+        return apt.compare(self.plan, self.status), broken
+
+    def wait(self) -> None:
+        """Wait for a transaction of an earlier run, then for dpkg's lock."""
+        unit = self.units.wait(self.params["timeout"])
+        if unit:
+            raise Failed("transaction", f"{unit} still runs after {self.params['timeout']} s; it was left alone")
+        self.units.tidy()
+        holder = wait_for_lock(self.params["lock_timeout"])
+        if holder is not None:
+            pid, command = holder
+            text = f"process {pid} ({command}) holds dpkg's lock for more than {self.params['lock_timeout']} s"
+            raise Failed("lock", text)
+
+    def repair(self) -> None:
+        """Finish what an interrupted dpkg left; what cannot be finished is left to the transaction."""
+        self.unit({"repair": int(time.time())}, [["dpkg", "--configure", "-a", "--force-confold"]])
+
+    def simulate(self, todo: apt.Todo, *, broken: bool) -> apt.Verdict:
+        """Simulate and judge the transaction, with fresh lists where the lists at hand do not do.
+
+        Raises:
+            Failed: apt finds no way, or a way that is not the plan, or the disk is too small.
+        """
+        self.root.write(self.params["sources"], self.params["pins"])
+        if self.params["sources"]:
+            self.refresh(self.root.only_ours)
+        code, out, err = self.run(self.apt_get(todo, "-s", broken=broken))
+        if code and apt.LISTS_TOO_OLD.search(out + err):
+            self.refresh(self.root.options)
+            code, out, err = self.run(self.apt_get(todo, "-s", broken=broken))
+        if code:
+            raise Failed("apt", "apt finds no way to the locked versions", apt.last_lines(out + err))
+        steps = apt.parse_simulation(out, self.native)
+        verdict = apt.judge(self.plan, self.status, steps, self.downgrades(steps))
+        if verdict.violations:
+            text = f"apt would do more than the plan says: {'; '.join(verdict.violations[:5])}"
+            raise Failed("plan", text, "\n".join(verdict.violations))
+        self.check_space(todo, broken=broken)
+        return verdict
+
+    def refresh(self, options: list[str]) -> None:
+        """Fetch package lists into the private root."""
+        if not self.params["lists_refresh"]:
+            return
+        argv = ["apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any", *options]
+        for attempt in range(UPDATE_ATTEMPTS):
+            code, out, err = self.run(argv)
+            if not code:
+                return
+            time.sleep(2 * attempt)
+        raise Failed("refresh", "the package lists cannot be fetched", apt.last_lines(out + err))
+
+    def downgrades(self, steps: tuple[apt.Step, ...]) -> set[str]:
+        """Names of the steps that go down; dpkg orders the versions."""
+        moved = [step for step in steps if step.before and step.after]
+        return {
+            s.name for s in moved if self.run(["dpkg", "--compare-versions", str(s.after), "lt", str(s.before)])[0] == 0
+        }
+
+    def check_space(self, todo: apt.Todo, *, broken: bool) -> None:
+        """Compare what apt needs with what the file systems have.
+
+        Raises:
+            Failed: there is not enough.
+        """
+        _, out, _ = self.run(self.apt_get(todo, "--print-uris", broken=broken))
+        download, growth = apt.parse_need(out)
+        needs: dict[int, tuple[str, int]] = {}
+        for folder, size in ((str(self.root.root), download), ("/usr", growth)):
+            device = Path(folder).stat().st_dev
+            name, before = needs.get(device, (folder, 0))
+            needs[device] = (name, before + size)
+        for folder, size in needs.values():
+            have = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
+            if have < size:
+                text = f"{folder} needs {apt.megabytes(size)} and has {apt.megabytes(have)}"
+                raise Failed("space", text)
+
+    def apt_get(self, todo: apt.Todo, *words: str, broken: bool) -> list[str]:
+        """The apt-get call that leads to the plan."""
+        argv = ["apt-get", "install", *words, *OPTIONS, *self.root.options]
+        argv += ["-o", f"DPkg::Lock::Timeout={self.params['lock_timeout']}"]
+        argv += ["-f"] if broken else []
+        argv += ["--allow-downgrades"] if self.params["allow_downgrades"] else []
+        return argv + apt.install_words(self.plan, todo)
+
+    def transact(self, todo: apt.Todo, *, broken: bool) -> None:
+        """Run the transaction in its unit; lists that proved too old are fetched again once.
+
+        Raises:
+            Failed: it failed or did not end in time.
+        """
+        fresh = {name for name in todo.install if name not in self.status or not self.status[name].present}
+        if not fresh <= self.brought:
+            self.brought |= fresh
+            INSTALLED.parent.mkdir(parents=True, exist_ok=True)
+            new = INSTALLED.with_suffix(".new")
+            new.write_text(json.dumps(sorted(self.brought)) + "\n")
+            new.replace(INSTALLED)
+        request: dict[str, object] = {
+            "install": self.plan.install,
+            "remove": list(todo.remove),
+            "hold": list(self.plan.hold),
+            "release": list(self.plan.release),
+        }
+        commands = [self.apt_get(todo, broken=broken), ["apt-get", "clean", *self.root.options]]
+        code, log = self.unit(request, commands)
+        if code and "Failed to fetch" in log and self.params["lists_refresh"]:
+            self.refresh(self.root.options)
+            self.units.tidy()
+            code, log = self.unit(request, commands)
+        if code:
+            raise Failed("apt", f"the package transaction ended with status {code}", apt.last_lines(log))
+
+    def unit(self, request: dict[str, object], commands: list[list[str]]) -> tuple[int, str]:
+        """Run commands in a unit named by the request's digest and wait for its end.
+
+        Raises:
+            Failed: systemd does not start it, or it did not end in time; it is left running then.
+        """
+        identity = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:12]
+        before = len(self.units.log(identity))
+        code, message = self.units.start(identity, request, commands)
+        if code:
+            raise Failed("apt", "systemd does not start the package transaction", message)
+        end = time.monotonic() + self.params["timeout"]
+        while (status := self.units.result(identity)) is None:
+            if time.monotonic() >= end:
+                raise Failed(
+                    "transaction",
+                    f"the package transaction {identity} did not end within {self.params['timeout']} s; it goes on",
+                    apt.last_lines(self.units.log(identity)),
+                )
+            time.sleep(0.3)
+        log = self.units.log(identity)[before:]
+        if status == 0:
+            self.units.tidy()
+        return status, log
+
+    def hold(self) -> None:
+        """Set and release holds, in dpkg's own selections as apt-mark does."""
+        todo, _ = self.look()
+        rows = [f"{name} hold\n" for name in todo.hold if name in self.status]
+        rows += [f"{name} install\n" for name in todo.release]
+        if rows:
+            code, out, err = self.run(["dpkg", "--set-selections"], data="".join(rows))
+            if code:
+                raise Failed("broken", "dpkg does not take the holds", out + err)
+
+    def verify(self) -> None:
+        """Read dpkg's status again.
+
+        Raises:
+            Failed: a package of the plan is not as planned.
+        """
+        todo, broken = self.look()
+        wrong = [f"{name} is not {version}" for name, version in todo.install.items()]
+        wrong += [f"{name} is still there" for name in todo.remove]
+        wrong += [f"{name} is not held" for name in todo.hold] + [f"{name} is still held" for name in todo.release]
+        wrong += [f"{name} is half installed" for name in broken]
+        if wrong:
+            raise Failed("verify", f"after the transaction: {'; '.join(wrong[:5])}", "\n".join(wrong))
+
+
+def main() -> None:
+    """Run as an Ansible module."""
+    names = {"type": "list", "elements": "str", "default": []}
+    row = {"name": {"type": "str", "required": True}, "version": {"type": "str", "required": True}}
+    module = AnsibleModule(
+        argument_spec={
+            "install": {"type": "list", "elements": "dict", "default": [], "options": row},
+            "remove": names,
+            "hold": names,
+            "release": names,
+            "sources": {"type": "list", "elements": "dict", "default": [], "no_log": False},
+            "pins": {"type": "str", "default": ""},
+            "allow_downgrades": {"type": "bool", "default": False},
+            "lists_refresh": {"type": "bool", "default": True},
+            "lock_timeout": {"type": "int", "default": 600},
+            "timeout": {"type": "int", "default": 3600},
+        },
+        supports_check_mode=True,
+    )
+    start = time.monotonic()
+    try:
+        result = Transaction(module).apply()
+    except Failed as failure:
+        holder = lock_holder() if failure.reason == "apt" else None
+        module.fail_json(
+            msg=failure.text,
+            gpuprov={
+                "reason": failure.reason,
+                "text": failure.text,
+                "detail": failure.detail,
+                "holder": f"process {holder[0]} ({holder[1]})" if holder else "",
+            },
+            seconds=round(time.monotonic() - start, 1),
+        )
+    module.exit_json(**result, seconds=round(time.monotonic() - start, 1), simulated=module.check_mode)
+
+
+if __name__ == "__main__":
+    main()
