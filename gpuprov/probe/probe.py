@@ -10,7 +10,7 @@ from gpuprov.model.host import Host
 from gpuprov.model.progress import Progress, Report, ignore_progress
 from gpuprov.model.snapshot import NotObserved, Recording, Snapshot
 from gpuprov.probe.collectors import COLLECTORS
-from gpuprov.probe.recording import BrokenOutput, make_recording
+from gpuprov.probe.recording import BrokenOutputError, make_recording
 from gpuprov.probe.request import ProbeRequest
 from gpuprov.probe.script import WRAPPER, build_script
 from gpuprov.probe.snapshot import snapshot_of
@@ -93,7 +93,7 @@ def _probe(host: Host, transport: Transport, request: ProbeRequest, timeout: flo
             request=request,
             why=why,
         )
-    except BrokenOutput as error:
+    except BrokenOutputError as error:
         said = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
         reason = f"{error} (status {outcome.status})" + (f": {said[-1]}" if said else "")
         return Probed(result=NotObserved(host=host.name, code="GP-PROBE-001", reason=reason))

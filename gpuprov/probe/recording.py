@@ -9,7 +9,7 @@ from gpuprov.probe.collectors import BY_NAME
 from gpuprov.probe.request import ProbeRequest
 
 
-class BrokenOutput(Exception):
+class BrokenOutputError(Exception):
     """The script's output has no end: it was cut, or never ran; the message says so."""
 
 
@@ -21,14 +21,14 @@ def split_output(text: str, token: str) -> tuple[dict[str, tuple[str, str, int]]
         the status of timeout(1).
 
     Raises:
-        BrokenOutput: there is no start or no finish line.
+        BrokenOutputError: there is no start or no finish line.
     """
     frames: list[tuple[list[str], str]] = []
     for part in ("\n" + text).split(f"\n{token} ")[1:]:
         head, _, body = part.partition("\n")
         frames.append((head.split(), body))
     if not frames or frames[0][0][:1] != ["start"] or frames[-1][0][:1] != ["finish"]:
-        raise BrokenOutput("the probe's output is not complete")
+        raise BrokenOutputError("the probe's output is not complete")
     collected: dict[str, tuple[str, str, int]] = {}
     for words, body in frames[1:-1]:
         match words:
@@ -39,7 +39,7 @@ def split_output(text: str, token: str) -> tuple[dict[str, tuple[str, str, int]]
             case ["end", name, status] if name in collected and status.isdigit():
                 collected[name] = (*collected[name][:2], int(status))
             case _:
-                raise BrokenOutput(f"the probe's output has an unknown line: {' '.join(words)}")
+                raise BrokenOutputError(f"the probe's output has an unknown line: {' '.join(words)}")
     return collected, _seconds(frames[0][0], frames[-1][0])
 
 
@@ -65,7 +65,7 @@ def make_recording(
         why: why the probe did not run as root; empty when it did.
 
     Raises:
-        BrokenOutput: the text is not complete.
+        BrokenOutputError: the text is not complete.
     """
     split, seconds = split_output(text, token)
     commands = {c.name: c.command(request) for c in collectors}

@@ -1,7 +1,7 @@
-"""The one script of a probe: all collectors at once on the host, each with its time limit, their output framed in order.
+"""The one script of a probe: all collectors at once on the host, each with its time limit, output framed in order.
 
-It runs in any POSIX shell (dash, busybox), needs no python, and leaves nothing behind: its folder is in memory where the host
-has /dev/shm, and goes with it.
+It runs in any POSIX shell (dash, busybox), needs no python, and leaves nothing behind: its folder is in memory where
+the host has /dev/shm, and goes with it.
 """
 
 import shlex
@@ -11,8 +11,8 @@ from gpuprov.probe.collector import Collector
 from gpuprov.probe.redaction import redaction_script
 from gpuprov.probe.request import ProbeRequest
 
-# Why a FIFO: a program that hangs in the kernel cannot be ended, and `wait` for it would never return. Each collector says on
-# the FIFO that it has ended; so does the watchdog when time is over; and the script waits for these lines alone.
+# Why a FIFO: a program that hangs in the kernel cannot be ended, and `wait` for it would never return. Each collector
+# says on the FIFO that it has ended; so does the watchdog when time is over; the script waits for these lines alone.
 _HEAD = """\
 set -u
 LC_ALL=C.UTF-8; LANG=C.UTF-8; export LC_ALL LANG; unset LANGUAGE
@@ -27,7 +27,7 @@ d=
 for t in /dev/shm /run /tmp /var/tmp; do
   d=$(mktemp -d "$t/gpuprov.XXXXXX" 2>/dev/null) && break
 done
-[ -n "$d" ] || { echo 'gpuprov: no folder for temporary files: /dev/shm, /run, /tmp and /var/tmp refuse one' >&2; exit 71; }
+[ -n "$d" ] || { echo 'no folder for temporary files: /dev/shm, /run, /tmp and /var/tmp refuse one' >&2; exit 71; }
 trap 'rm -rf "$d"' EXIT
 trap 'exit 129' HUP INT TERM
 mkfifo "$d/fifo" || exit 71
@@ -79,5 +79,5 @@ def build_script(collectors: Sequence[Collector], request: ProbeRequest, *, toke
 
 
 WRAPPER = 's=$(cat); eval "$s"'
-"""The command that takes the script on its standard input: an argument would be limited to 128 KiB, and a pipe into `sh`
-would let a collector read the script as its own input."""
+"""The command that takes the script on its standard input: an argument would be limited to 128 KiB, and a pipe into
+`sh` would let a collector read the script as its own input."""

@@ -11,14 +11,15 @@ from gpuprov.probe.request import EXPORTER_PORTS, ProbeRequest
 
 GIVES = ("exporter[*].answers", "exporter[*].metrics")
 
-# Any client will do; what counts is the same for all: no connection is "does not answer", no client is "could not look".
+# Any client will do. What counts is the same for all: no connection is "does not answer", no client "could not look".
 _ONE = r"""
 get() {
   u="http://127.0.0.1:$1/metrics"
   if command -v curl >/dev/null 2>&1; then echo 'client curl'; curl -q -s -S -f --noproxy '*' -m 5 "$u"; return; fi
   if command -v bash >/dev/null 2>&1; then
     echo 'client bash'
-    bash -c 'exec 3<>"/dev/tcp/127.0.0.1/$0" && printf "GET /metrics HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n" >&3 && cat <&3' "$1"
+    bash -c 'exec 3<>"/dev/tcp/127.0.0.1/$0" || exit 1
+printf "GET /metrics HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n" >&3 && cat <&3' "$1"
     return
   fi
   if command -v wget >/dev/null 2>&1; then echo 'client wget'; wget -q -O - -T 5 "$u"; return; fi
@@ -34,15 +35,16 @@ one() {
   printf 'exporter %s\n' "$1"
   { get "$2"; printf '\nstatus %s\n' "$?"; } 2>&1 | sed -n -E \
     -e 's/^# TYPE ([A-Za-z_:][A-Za-z0-9_:]*) .*/metric \1/p' -e '/^client /p' -e '/^status [0-9]+$/p' \
-    -e 's/^HTTP\/[0-9.]+ ([0-9]+).*/http \1/p' -e 's/^(curl|bash|wget):.*/said &/p' -e 's/.*(Connection refused).*/said \1/p'
+    -e 's/^HTTP\/[0-9.]+ ([0-9]+).*/http \1/p' -e 's/^(curl|bash|wget):.*/said &/p' \
+    -e 's/.*(Connection refused).*/said \1/p'
 }
 """
 _NO_ANSWER = {"curl": {7, 28, 52, 56, 22}, "wget": {4, 8}}
-"""Statuses of curl (connect, timeout, empty, reset, HTTP error) and of GNU wget (network, HTTP error): their manuals."""
+"""Statuses of curl (connect, timeout, empty, reset, HTTP error) and GNU wget (network, HTTP error): their manuals."""
 
 
 def command(request: ProbeRequest) -> str:
-    """Ask all exporters at the same time; only names of metrics travel, no label and no value."""
+    """Ask the exporters one after the other; only names of metrics travel, no label and no value."""
     calls = []
     for name in sorted(set(request.exporters)):
         if name in EXPORTER_PORTS:
@@ -53,7 +55,7 @@ def command(request: ProbeRequest) -> str:
 
 
 def parse_exporters(output: CollectorOutput, recording: Recording) -> Found:
-    """answers and metrics of each exporter that was asked for."""
+    """Answers and metrics of each exporter that was asked for."""
     lines = output.stdout.splitlines()
     if output.status != 0 or not lines or lines[-1] != "end":
         return unknown(GIVES, failure(output, recording, "asking exporters").reason)

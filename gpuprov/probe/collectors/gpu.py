@@ -21,7 +21,8 @@ _PCI_LINE = re.compile(
 _GPU_KINDS = ("0300", "0302")
 """VGA and 3D controllers (pci.ids, device classes)."""
 
-# nvidia-smi loads the driver when it is not loaded; a probe must not. WSL has no module of its own (A28): /dev/dxg stands for it.
+# nvidia-smi loads the driver when it is not loaded; a probe must not. WSL has no module of its own (A28): there
+# /dev/dxg stands for it.
 _SMI = (
     need("nvidia-smi") + "[ -e /proc/driver/nvidia/version ] || [ -e /dev/dxg ] ||"
     " { echo 'gpuprov: no driver is loaded' >&2; exit 9; }; "

@@ -82,7 +82,7 @@ def _flavour_on_disk(recording: Recording) -> Observation:
     found = _chosen(seen)
     if isinstance(found, Absent | Unknown):
         return found
-    # The open modules say "Dual MIT/GPL", the proprietary ones "NVIDIA" (NVIDIA/open-gpu-kernel-modules and .run files).
+    # The open modules say "Dual MIT/GPL", the proprietary ones "NVIDIA" (NVIDIA/open-gpu-kernel-modules, .run files).
     known = {"Dual MIT/GPL": "open", "MIT/GPL": "open", "NVIDIA": "proprietary"}
     flavour = known.get(found.get("license", ""))
     return Known(flavour) if flavour else Unknown(f"the module's licence is {found.get('license', 'not told')!r}")

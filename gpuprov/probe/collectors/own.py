@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from gpuprov.model.fact import Absent, Known, Unknown, Value
+from gpuprov.model.fact import Absent, Known, Observation, Unknown, Value
 from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import Collector, Found, failure, fixed, odd
 
@@ -12,13 +12,13 @@ _OWNED = """\
 s=$(stat -c %s /var/lib/gpuprov/owned.json 2>&1) || { printf '%s\\n' "$s" >&2; exit 2; }
 cat /var/lib/gpuprov/owned.json
 """
-# `systemctl show` says success/0 for a unit that does not exist, so LoadState counts, and the result that the unit wrote itself.
+# `systemctl show` says success/0 for a unit that does not exist, so LoadState counts, and the result that the unit
+# itself wrote. Every transaction has a folder before it has a unit: without folders systemd need not be asked.
 _TRANSACTION = r"""
-if command -v systemctl >/dev/null 2>&1; then
-  systemctl show -p Id -p LoadState -p ActiveState -p SubState 'gpuprov-transaction-*.service' || exit 1
-fi
 d=/var/lib/gpuprov/transactions
+if [ -d /var/lib/gpuprov ] && [ ! -x /var/lib/gpuprov ]; then echo '/var/lib/gpuprov: Permission denied' >&2; exit 1; fi
 if [ -d "$d" ]; then
+  systemctl show -p Id -p LoadState -p ActiveState -p SubState 'gpuprov-transaction-*.service' || exit 1
   t=$(ls -1t "$d" 2>&1) || { printf '%s\n' "$t" >&2; exit 1; }
   for i in $t; do
     printf 'transaction %s\n' "$i"
@@ -65,8 +65,8 @@ def _fits(value: object, depth: int) -> bool:
 def parse_transaction(output: CollectorOutput, recording: Recording) -> Found:
     """gpuprov.transaction: the one that runs, else the newest.
 
-    Its state is `running`, `done` (with the exit status that its unit wrote), or `interrupted`: it neither runs nor wrote how it
-    ended, as after a power cut.
+    Its state is `running`, `done` (with the exit status that its unit wrote), or `interrupted`: it neither runs nor
+    wrote how it ended, as after a power cut.
     """
     if output.status != 0 or not output.stdout.endswith("end \n"):
         return {"gpuprov.transaction": failure(output, recording, "looking for transactions")}
@@ -76,18 +76,20 @@ def parse_transaction(output: CollectorOutput, recording: Recording) -> Found:
         if unit.get("LoadState") == "loaded" and unit.get("SubState") in _RUNNING:
             running: dict[str, Value] = {"unit": unit.get("Id", ""), "state": "running"}
             return {"gpuprov.transaction": Known(running)}
-    if not mark:
-        return {"gpuprov.transaction": Absent()}
-    identity, _, result = tail.partition("\n")
+    return {"gpuprov.transaction": _newest(tail, output) if mark else Absent()}
+
+
+def _newest(text: str, output: CollectorOutput) -> Observation:
+    identity, _, result = text.partition("\n")
     if not re.fullmatch(r"[0-9a-zA-Z_-]+", identity):
-        return {"gpuprov.transaction": odd(output, "the list of transactions")}
+        return odd(output, "the list of transactions")
     unit_name = f"{_PREFIX}{identity}.service"
     if not result.strip():
-        return {"gpuprov.transaction": Known({"unit": unit_name, "state": "interrupted"})}
+        return Known({"unit": unit_name, "state": "interrupted"})
     value = _json(result)
     if not isinstance(value, dict) or not isinstance(value.get("status"), int):
-        return {"gpuprov.transaction": Unknown(f"the result of transaction {identity} has an unknown form")}
-    return {"gpuprov.transaction": Known({"unit": unit_name, "state": "done", "status": int(value["status"])})}
+        return Unknown(f"the result of transaction {identity} has an unknown form")
+    return Known({"unit": unit_name, "state": "done", "status": int(value["status"])})
 
 
 COLLECTORS = (

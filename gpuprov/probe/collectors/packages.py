@@ -12,8 +12,8 @@ GIVES = ("package[*].version", "package[*].state", "package[*].held", "apt.dpkg"
 # Whole words and not `ii`: a hold is part of the first letter there, and tools that look for `ii` miss it (A07).
 _COMMAND = (
     need("dpkg-query")
-    + r"dpkg-query -W -f '${db:Status-Want} ${db:Status-Eflag} ${db:Status-Status} ${Architecture} ${Version} ${Package}\n'"
-    " && { echo audit; dpkg --audit; echo end; }"
+    + "dpkg-query -W -f '${db:Status-Want} ${db:Status-Eflag} ${db:Status-Status} ${Architecture} ${Version}"
+    r" ${Package}\n' && { echo audit; dpkg --audit; echo end; }"
 )
 _ROW = re.compile(
     r"(?P<want>unknown|install|hold|deinstall|purge) (?P<flag>ok|reinstreq) "

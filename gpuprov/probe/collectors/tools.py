@@ -8,8 +8,8 @@ from gpuprov.model.fact import Absent, Known, Observation, Unknown, Value
 from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import Collector, Found, failure, fixed, is_missing, need, odd
 
-# `pwd -P` tells one toolkit from its links (/usr/local/cuda, /usr/local/cuda-13). A folder with neither version file nor nvcc
-# holds only libraries and is no toolkit.
+# `pwd -P` tells one toolkit from its links (/usr/local/cuda, /usr/local/cuda-13). A folder with neither version file
+# nor nvcc holds only libraries and is no toolkit.
 _CUDA = r"""
 seen=' '
 for d in /usr/local/cuda /usr/local/cuda-*; do
