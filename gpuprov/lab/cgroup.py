@@ -64,6 +64,11 @@ def processes(name: str) -> tuple[int, ...]:
     return tuple(sorted(found - {0}))
 
 
+def members(name: str) -> tuple[int, ...]:
+    """Return the ids of the processes in just this group, as the unified hierarchy shows them; none when it is gone."""
+    return tuple(sorted(_read_processes(hierarchies()[0] / name) - {0}))
+
+
 def kill(name: str) -> None:
     """End every process in a group and below it at once, as a power cut would; wait until they are gone.
 

@@ -17,6 +17,8 @@ from gpuprov.lab.names import NETNS_FOLDER, LabNames
 REBOOT_STATUS = 133
 """What systemd-nspawn ends with when the node asked for a reboot (tried 2026-11-30)."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_INIT_CGROUP = "payload/init.scope"
+"""Where, in a node's cgroup, nspawn and systemd put the node's init."""
 _POLL = 0.05
 _DEATH_SECONDS = 5.0
 """How long a node's supervisor may be missing: its own start takes a moment."""
@@ -57,7 +59,7 @@ class Node:
 
     def leader(self) -> int | None:
         """Return the process id of the node's init on this machine; None when the node is off."""
-        for process in cgroup.processes(self.names.node_cgroup(self.description.name)):
+        for process in cgroup.members(f"{self.names.node_cgroup(self.description.name)}/{_INIT_CGROUP}"):
             if _process_ids_inside(process)[1:] == [1]:
                 return process
         return None
@@ -120,7 +122,7 @@ class Node:
     def supervisor(self) -> int | None:
         """Return the process id of the node's supervisor; None when it has ended."""
         wanted = ["gpuprov.lab.supervise", self.lab.id, self.description.name]
-        for process in cgroup.processes(self.names.supervisors_cgroup):
+        for process in cgroup.members(self.names.supervisors_cgroup):
             if command_line(process)[-3:] == wanted:
                 return process
         return None
@@ -144,14 +146,14 @@ class Node:
         """
         alive = time.monotonic()
         deadline = alive + timeout
-        said = "port 22 does not answer"
+        said = "the node does not admit users, or port 22 does not answer"
         login = ["ssh", "-F", str(self.folder / "ssh_config"), "-o", "ConnectTimeout=5", self.description.name, "true"]
         while time.monotonic() < deadline:
             if self.supervisor() is not None:
                 alive = time.monotonic()
             elif time.monotonic() > alive + _DEATH_SECONDS:
                 raise self._failure("the node ended while it booted", detail=self._console_end())
-            if self.ssh_answers():
+            if self._admits_users() and self.ssh_answers():
                 done = subprocess.run(
                     login, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False
                 )
@@ -160,6 +162,11 @@ class Node:
                 said = done.stderr.strip()
             time.sleep(_POLL)
         raise self._failure(f"no login over ssh within {timeout:.0f} s", detail=f"{said}\n{self._console_end()}")
+
+    def _admits_users(self) -> bool:
+        """Whether the node's boot has come so far that a login is not turned away."""
+        leader = self.leader()
+        return leader is not None and not Path(f"/proc/{leader}/root/run/nologin").exists()
 
     def _console_end(self) -> str:
         """The last lines of the console."""

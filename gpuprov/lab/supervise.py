@@ -19,8 +19,8 @@ def main(lab: str, node: str) -> int:
     names = LabNames(lab)
     cgroup.join(names.supervisors_cgroup)
     while True:
-        # A fresh group each time. What the old boot left behind goes with the old one; and in a group that was killed
-        # once, the kernel kills whatever is cloned from it into a newer one (CLONE_INTO_CGROUP, systemd 257 on Linux 6.18:
+        # A fresh group each time. What the old boot left behind goes with the old one; and what is cloned from a group
+        # that was killed once into a newer one is killed by the kernel (CLONE_INTO_CGROUP, systemd 257 on Linux 6.18:
         # every service of the second boot ended with SIGKILL, seen 2026-11-30).
         cgroup.remove(names.node_cgroup(node))
         cgroup.create(names.node_cgroup(node))

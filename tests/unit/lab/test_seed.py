@@ -1,0 +1,68 @@
+from ipaddress import IPv4Address, IPv4Network
+
+import pytest
+from hypothesis import given, strategies
+
+from gpuprov.lab.gpus import DRIVER_RELEASES, MODELS
+from gpuprov.lab.names import ID_PATTERN
+from gpuprov.lab.seed import MAX_NODES, draw, lab_id
+
+SEEDS = strategies.integers(min_value=0, max_value=2**64)
+PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"))
+
+
+@given(SEEDS, strategies.integers(min_value=1, max_value=MAX_NODES))
+def test_any_seed_gives_a_lab_that_can_be_made(seed: int, nodes: int) -> None:
+    lab = draw(seed, nodes=nodes)
+    assert lab == draw(seed, nodes=nodes)
+    assert ID_PATTERN.fullmatch(lab.id)
+    assert len(lab.nodes) == nodes
+    assert any(lab.network.subnet_of(private) for private in PRIVATE)
+    addresses = [lab.router, lab.host, *(node.address for node in lab.nodes)]
+    assert len(set(addresses)) == nodes + 2
+    assert all(IPv4Address(address) in lab.network for address in addresses)
+    assert len({node.name for node in lab.nodes}) == nodes
+    assert all(len(node.name) <= 63 and node.name.replace("-", "").isalnum() for node in lab.nodes)
+
+
+@given(SEEDS, strategies.integers(min_value=1, max_value=MAX_NODES))
+def test_train_nodes_have_equal_gpus_and_cpu_nodes_none(seed: int, nodes: int) -> None:
+    lab = draw(seed, nodes=nodes)
+    train = [node for node in lab.nodes if node.group == "train"]
+    cpu = [node for node in lab.nodes if node.group == "cpu"]
+    assert len(cpu) in ((0,) if nodes == 1 else (1,) if nodes < 4 else (1, 2))
+    assert len(train) + len(cpu) == nodes
+    assert {node.gpu for node in cpu} <= {None}
+    (gpu,) = {node.gpu for node in train}
+    assert gpu is not None
+    row = next(row for row in MODELS if row.model == gpu.model)
+    assert gpu.count in row.counts
+
+
+@given(SEEDS)
+def test_the_releases_on_offer_are_consecutive_ones_of_the_branch(seed: int) -> None:
+    lab = draw(seed)
+    known = DRIVER_RELEASES[lab.driver_branch]
+    first = known.index(lab.driver_releases[0])
+    assert lab.driver_releases == known[first : first + 3]
+    assert len(lab.driver_releases) == 3
+
+
+def test_seeds_differ_in_all_that_is_drawn() -> None:
+    labs = [draw(seed) for seed in range(200)]
+    assert len({lab.id for lab in labs}) > 190
+    assert len({lab.subnet for lab in labs}) > 190
+    assert {node.gpu.model for lab in labs for node in lab.nodes if node.gpu} == {row.model for row in MODELS}
+    assert {lab.driver_branch for lab in labs} == set(DRIVER_RELEASES)
+    assert len({lab.nodes[0].name for lab in labs}) > 20
+    assert {sum(node.gpu is None for node in lab.nodes) for lab in labs} == {1, 2}
+
+
+def test_the_id_does_not_depend_on_the_number_of_nodes() -> None:
+    assert draw(5, nodes=1).id == draw(5, nodes=9).id == lab_id(5)
+
+
+@pytest.mark.parametrize("nodes", [0, -1, MAX_NODES + 1])
+def test_a_number_of_nodes_out_of_range_is_refused(nodes: int) -> None:
+    with pytest.raises(ValueError, match=str(nodes)):
+        draw(1, nodes=nodes)
