@@ -1,6 +1,7 @@
 """Checks across fields of a spec: names that must exist, fields that exclude each other, what the catalog knows."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gpuprov.catalog.find import gpu, never, system
 from gpuprov.catalog.load import rows
@@ -19,24 +20,13 @@ def check_spec(spec: WrittenSpec, decoder: Decoder) -> None:
     """Run every check on what was decoded; problems go to the decoder, fields that were not decoded are left alone."""
     for problem in _problems(spec, decoder):
         if decoder.sound(problem.address):
-            span = problem.span or decoder.spans.get(problem.address)
-            decoder.refuse(
-                problem.address,
-                Diagnostic(
-                    code=problem.code,
-                    summary=problem.summary,
-                    address=problem.address,
-                    detail=problem.detail,
-                    hint=problem.hint,
-                    span=span,
-                ),
-            )
+            decoder.refuse(problem.address, replace(problem, span=decoder.span(problem.address)))
 
 
 def _problems(spec: WrittenSpec, decoder: Decoder) -> Iterator[Diagnostic]:
     yield from _system(spec.os, "os")
     for name, source in spec.sources.items():
-        yield from _source(name, source, join("sources", name))
+        yield from _source(name, source, join("sources", name), decoder)
     # The spec's own stack first: what a pool inherits is then told once, where it was written.
     yield from _stack(spec.stack, "stack", spec)
     yield from _pools(spec, decoder)
@@ -44,7 +34,7 @@ def _problems(spec: WrittenSpec, decoder: Decoder) -> Iterator[Diagnostic]:
 
 
 def _pools(spec: WrittenSpec, decoder: Decoder) -> Iterator[Diagnostic]:
-    if not spec.pools:
+    if not spec.pools and not any(address.startswith("pools") for address in decoder.broken):
         yield Diagnostic(
             code="GP-SPEC-004", summary="the spec has no pool", address="pools", hint="write at least one pool"
         )
@@ -98,7 +88,7 @@ def _system(os: str, address: str) -> Iterator[Diagnostic]:
     )
 
 
-def _source(name: str, source: SourceSpec, at: str) -> Iterator[Diagnostic]:
+def _source(name: str, source: SourceSpec, at: str, decoder: Decoder) -> Iterator[Diagnostic]:
     def needs(key: str, hint: str) -> Diagnostic:
         return Diagnostic(
             code="GP-SPEC-004", summary=f"the source {name} needs the key {key}", address=f"{at}.{key}", hint=hint
@@ -118,7 +108,7 @@ def _source(name: str, source: SourceSpec, at: str) -> Iterator[Diagnostic]:
                 address=f"{at}.{key}",
                 hint=f"take `{key}` away, or `flat`",
             )
-        if not source.flat and not value and source.url:
+        if not source.flat and not value and source.url and decoder.sound(f"{at}.flat"):
             yield needs(key, f"write `{key}`, or `flat: true` for a repository without suites")
     yield from _repeated(source.components, f"{at}.components", "component")
 

@@ -1,8 +1,9 @@
 """From a Node tree to frozen values by their types: one walk, every error with its address and its place."""
 
+import re
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from typing import Any, Final, Union, get_args, get_origin
 
 from gpuprov.document.node import MappingNode, Node, Scalar, SequenceNode, describe_node
@@ -30,13 +31,19 @@ class Decoder:
     def refuse(self, address: str, problem: Diagnostic) -> None:
         """Note a problem; the same problem at the same place is told once, also when a pool inherits it."""
         self.broken.add(address)
-        seen = ((p.code, p.span, p.summary) for p in self.problems)
-        if problem.span is None or (problem.code, problem.span, problem.summary) not in seen:
+        seen = ((p.code, p.span, p.address.rpartition(".")[2]) for p in self.problems)
+        if problem.span is None or (problem.code, problem.span, address.rpartition(".")[2]) not in seen:
             self.problems.append(problem)
 
     def sound(self, address: str) -> bool:
         """Whether an address, and everything above it, was decoded."""
         return not any(address == b or address.startswith((f"{b}.", f"{b}[")) for b in self.broken)
+
+    def span(self, address: str) -> Span | None:
+        """The place of an address, or of the nearest thing above it that was written."""
+        while address not in self.spans and address:
+            address = re.sub(r"(\.?[^.\[]+|\[[^\]]*\])$", "", address)
+        return self.spans.get(address)
 
     def decode(self, hint: Any, node: Node, address: str, about: About = _ANY) -> Any:
         """Decode a node as a type; returns a placeholder where it cannot.
@@ -54,7 +61,7 @@ class Decoder:
         if isinstance(node, Scalar) and optional and self._is_none(node, about):
             return None
         if is_dataclass(inner) and isinstance(inner, type):
-            return self._dataclass(inner, node, address)
+            return self._dataclass(inner, node, address, about)
         origin = get_origin(inner)
         if origin is tuple:
             return self._list(get_args(inner)[0], node, address, about)
@@ -71,29 +78,30 @@ class Decoder:
             and not (node.entries if isinstance(node, MappingNode) else node.items)
         )
         if not nothing:
-            self.refuse(address, not_converged(address, about, node.span, f"`{address}`"))
+            self.refuse(address, not_converged(address, about, self._place(node, address), f"`{address}`"))
 
-    def _dataclass(self, cls: type, node: Node, address: str) -> Any:
+    def _dataclass(self, cls: type, node: Node, address: str, about: About) -> Any:
         short = SHORTHANDS.get(cls.__name__)
         if short is not None and isinstance(node, Scalar) and not node.is_null:
-            hint, about = field_type(next(f for f in fields(cls) if f.name == short))
-            value = self.decode(hint, node, address, about)
-            return cls(**{short: value})
+            hint, of_field = field_type(next(f for f in fields(cls) if f.name == short))
+            return cls(**{short: self.decode(hint, node, address, of_field)})
         if not isinstance(node, MappingNode):
-            self._wrong_type(address, node, "a mapping with the keys " + ", ".join(f.name for f in fields(cls)))
+            self._wrong_type(address, node, "a mapping with the keys " + ", ".join(f.name for f in fields(cls)), about)
             return placeholder(cls)
         known = {f.name: f for f in fields(cls)}
         values: dict[str, Any] = {}
         for entry in node.entries:
+            if entry.key.text not in known:
+                self._unknown_key(cls, entry.key, address)
+        # In the order of the type, so that what a pool inherits is told where it was written.
+        order = list(known)
+        for entry in sorted((e for e in node.entries if e.key.text in known), key=lambda e: order.index(e.key.text)):
             key = entry.key.text
             at = join(address, key)
-            if key not in known:
-                self._unknown_key(cls, entry.key, address)
-                continue
             # A mapping or list stands where its key stands; a single value where it is written itself.
             self.spans[at] = entry.value.span if isinstance(entry.value, Scalar) else entry.key.span
-            hint, about = field_type(known[key])
-            values[key] = self.decode(hint, entry.value, at, about)
+            hint, of_field = field_type(known[key])
+            values[key] = self.decode(hint, entry.value, at, of_field)
         for name, spec_field in known.items():
             if name not in values and _required(spec_field):
                 values[name] = self._missing(spec_field, node, address)
@@ -101,15 +109,13 @@ class Decoder:
 
     def _list(self, hint: Any, node: Node, address: str, about: About) -> tuple[Any, ...]:
         if not isinstance(node, SequenceNode):
-            self._wrong_type(address, node, "a list" + (f", such as {about.example}" if about.example else ""))
+            self._wrong_type(address, node, "a list", about)
             return ()
         return tuple(self.decode(hint, item, f"{address}[{i}]", about) for i, item in enumerate(node.items))
 
     def _names(self, hint: Any, node: Node, address: str, about: About) -> dict[str, Any]:
         if not isinstance(node, MappingNode):
-            self._wrong_type(
-                address, node, "a mapping of names" + (f", such as {about.example}" if about.example else "")
-            )
+            self._wrong_type(address, node, "a mapping of names", about)
             return {}
         values = {}
         for entry in node.entries:
@@ -126,13 +132,16 @@ class Decoder:
         read = {int: read_integer, bool: read_flag}.get(hint, read_text)
         value = read(node, address, about)
         if isinstance(value, Diagnostic):
-            self.refuse(address, value)
+            self.refuse(address, replace(value, span=self._place(node, address)))
             return placeholder(hint)
         if value in about.later:
             self.refuse(address, not_converged(address, about, node.span, f"`{address}: {value}`"))
         return value
 
-    def _wrong_type(self, address: str, node: Node, expected: str) -> None:
+    def _wrong_type(self, address: str, node: Node, expected: str, about: About) -> None:
+        example = f"for example `{address.rpartition('.')[2]}: {about.example}`" if about.example else ""
+        if about.none_word:
+            example += f", or `{about.none_word}`"
         self.refuse(
             address,
             Diagnostic(
@@ -140,10 +149,14 @@ class Decoder:
                 summary=f"{describe_node(node)} stands here",
                 address=address,
                 detail=f"Expected: {expected}.",
-                hint="look at `gpuprov init` for a spec with every part",
-                span=node.span,
+                hint=example or "`gpuprov init` writes a spec to start from",
+                span=self._place(node, address),
             ),
         )
+
+    def _place(self, node: Node, address: str) -> Span:
+        """A mapping or list is shown at its key, which says more than its first bracket."""
+        return node.span if isinstance(node, Scalar) else self.spans.get(address, node.span)
 
     def _unknown_key(self, cls: type, key: Scalar, address: str) -> None:
         names = [f.name for f in fields(cls)]

@@ -129,12 +129,12 @@ class WrittenSpec:
     apiVersion: Annotated[str, About("Version of the spec's form.", check="api", example="gpuprov/v1")]  # noqa: N815 - the key in the file
     name: Annotated[str, About("Name of the site.", check="name", example="train")]
     os: Annotated[str, About("Operating system of the hosts; a pool may differ.", check="word", example="debian-12")]
-    pools: Annotated[Mapping[str, WrittenPool], About("Groups of hosts that are equal by intention.", key="name")]
     sources: Annotated[
         Mapping[str, SourceSpec], About("Package sources beside the catalog's own, or in place of one.", key="name")
     ] = field(default_factory=dict)
     stack: Annotated[StackSpec, About("The software stack of all pools.")] = field(default_factory=StackSpec)
     lock: Annotated[WrittenLock, About("How the lock is made.")] = field(default_factory=WrittenLock)
+    pools: Annotated[Mapping[str, WrittenPool], About("Groups of hosts that are equal by intention.", key="name")]
     files: Annotated[
         Mapping[str, WrittenFile],
         About("Files of the hosts, by path.", key="path", example='{"/etc/motd": {text: "GPU host\\n"}}'),
