@@ -26,6 +26,9 @@ def end_with(group: click.Group, argv: list[str]) -> int:
         return _tell((interrupted,), argv)
     except click.exceptions.Exit as ending:
         return ending.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return int(ExitStatus.DONE)
     except click.UsageError as error:
         hint = f"`{error.ctx.command_path} --help` shows what it takes" if error.ctx else "`gpuprov --help`"
         return _tell((Diagnostic(code="GP-RUN-004", summary=error.format_message(), hint=hint),), argv)

@@ -11,6 +11,7 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.run import HostResult, HostState
 from gpuprov.model.snapshot import NotObserved, Snapshot
+from gpuprov.plan.guard import moved
 from gpuprov.rollout.batches import in_batches
 from gpuprov.rollout.proof import prove
 from gpuprov.rollout.reboot import reboot_host
@@ -80,7 +81,7 @@ def _run_batch(
     standing = []
     seen = tools.observe([target.host for target in batch])
     for target in batch:
-        refusal = _look_again(target, seen[target.host.name], tools)
+        refusal = _look_again(target, seen[target.host.name])
         if refusal:
             results[target.host.name] = _failed(target, refusal)
         else:
@@ -91,21 +92,19 @@ def _run_batch(
     return [replace(results[target.host.name], seconds=seconds) for target in batch]
 
 
-def _look_again(target: Target, seen: Snapshot | NotObserved, tools: Tools) -> tuple[Diagnostic, ...]:
+def _look_again(target: Target, seen: Snapshot | NotObserved) -> tuple[Diagnostic, ...]:
     """Refuse a host that is not what the plan was made from."""
     if isinstance(seen, NotObserved):
         return (Diagnostic(code=seen.code, address=target.host.name, summary=seen.reason, hint=seen.hint),)
-    now = tools.plan(target, seen)
-    if now.guard == target.plan.guard:
+    changed = moved(target.plan, seen)
+    if not changed:
         return ()
-    planned = {(change.address, change.before) for change in target.plan.changes}
-    moved = sorted({a for a, _ in planned.symmetric_difference({(c.address, c.before) for c in now.changes})})
     return (
         Diagnostic(
             code="GP-PLAN-001",
             address=target.host.name,
             summary="the host moved since the plan was made; nothing was changed on it",
-            detail="moved: " + ", ".join(moved or ["boot id, or a fact that the plan read"]),
+            detail="moved: " + ", ".join(changed),
             hint="run `gpuprov up` again: it makes a new plan and shows it",
         ),
     )

@@ -2,27 +2,35 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
-from gpuprov.converge.types import HostOutcome
+from gpuprov.converge.types import HostOutcome, HostStatus
 from gpuprov.model.change import Action, Change, HostPlan
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.facet import Cost, ParityClass
-from gpuprov.model.fact import Absent, Known
+from gpuprov.model.fact import Absent, Fact, Known
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.model.host import Connection, Host
 from gpuprov.model.progress import ignore_progress
 from gpuprov.model.run import HostState
 from gpuprov.model.snapshot import NotObserved, Snapshot
+from gpuprov.plan.guard import boot_id, guard_digest, read_observations
 from gpuprov.rollout.rollout import roll_out
 from gpuprov.rollout.types import Patience, Target, Tools
 from gpuprov.transport.protocol import Outcome
 from gpuprov.want.types import HostWant, PoolWant
 
-PATIENCE = Patience(reboot=5.0, settle=0.05, verify=5.0)
+PATIENCE = Patience(reboot=0.2, settle=0.05, verify=5.0)
 WANTED = "2.0"
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Poll fast: the hosts are made of data."""
+    monkeypatch.setattr("gpuprov.rollout.reboot._POLL_SECONDS", 0.01)
+    monkeypatch.setattr("gpuprov.rollout.proof._POLL_SECONDS", 0.01)
 
 
 def pool_want(name: str, verify: tuple[str, ...]) -> PoolWant:
@@ -58,24 +66,27 @@ class Site:
     def snapshot(self, name: str) -> Snapshot | NotObserved:
         if self.hosts[name].dead:
             return NotObserved(host=name, code="GP-SSH-001", reason="connection refused")
-        return Snapshot(host=name, taken="2026-11-30T00:00:00Z", facts={})
+        fake = self.hosts[name]
+        seen = {"x.driver": fake.version, "x.host": fake.loaded, "host.boot_id": f"boot-{fake.boot}"}
+        facts = {address: Fact(address=address, observation=Known(value)) for address, value in seen.items()}
+        return Snapshot(host=name, taken="2026-11-30T00:00:00Z", facts=facts)
 
     def observe(self, hosts: Sequence[Host]) -> Mapping[str, Snapshot | NotObserved]:
         return {host.name: self.snapshot(host.name) for host in hosts}
 
-    def plan(self, target: Target, _snapshot: Snapshot) -> HostPlan:
+    def plan(self, target: Target, snapshot: Snapshot) -> HostPlan:
         host = self.hosts[target.host.name]
         changes = []
         if host.version != WANTED:
             changes.append(change(Action.UPGRADE, "driver", host.version, Cost.NOTHING))
         if host.loaded != WANTED:
             changes.append(change(Action.REBOOT, "host", host.loaded, Cost.REBOOT))
+        reads = read_observations(["x.driver", "x.host"], snapshot)
+        boot = boot_id(snapshot)
         return HostPlan(
-            host=target.host.name,
-            pool=target.host.pool,
-            changes=tuple(changes),
-            guard=f"{host.version} {host.loaded} {host.boot}",
-        )
+            host=target.host.name, pool=target.host.pool, changes=tuple(changes), guard=guard_digest(reads, boot),
+            boot_id=boot, reads=reads,
+        )  # fmt: skip
 
     def findings(self, target: Target, snapshot: Snapshot) -> tuple[Finding, ...]:
         return tuple(finding(target.host.name, c.address) for c in self.plan(target, snapshot).changes)
@@ -90,7 +101,7 @@ class Site:
             )
             if not host.breaks and not host.stuck:
                 host.version = WANTED
-            outcomes[target.host.name] = outcome(target.host.name, failed)
+            outcomes[target.host.name] = outcome(failed)
         return outcomes
 
     def connect(self, host: Host) -> "FakeTransport":
@@ -136,16 +147,14 @@ def change(action: Action, subject: str, before: str, cost: Cost) -> Change:
 
 def finding(host: str, address: str) -> Finding:
     return Finding(
-        address=address, host=host, kind=FindingKind.DIFFERENT, expected=Known(WANTED), observed=Absent(), sides=("lock", host),
-        parity=ParityClass.MUST_EQUAL, cost=Cost.NOTHING, reason="",
+        address=address, host=host, kind=FindingKind.DIFFERENT, expected=Known(WANTED), observed=Absent(),
+        sides=("lock", host), parity=ParityClass.MUST_EQUAL, cost=Cost.NOTHING, reason="",
     )  # fmt: skip
 
 
-def outcome(host: str, failed: tuple[Diagnostic, ...]) -> HostOutcome:
-    status = "failed" if failed else "ok"
-    return HostOutcome(
-        host=host, status=status, changed=2, tasks=9, diagnostics=failed, packages=("driver 1.0 -> 2.0",)
-    )
+def outcome(failed: tuple[Diagnostic, ...]) -> HostOutcome:
+    status = HostStatus.FAILED if failed else HostStatus.OK
+    return HostOutcome(status=status, changed=2, tasks=9, diagnostics=failed, packages=("driver 1.0 -> 2.0",))
 
 
 def run(
@@ -160,8 +169,13 @@ def run(
         )
         for name in site.hosts
     ]
-    empty = Snapshot(host="", taken="", facts={})
-    targets = [Target(host=t.host, want=t.want, plan=site.plan(t, empty), batch=batch) for t in plain]
+    targets = []
+    for target in plain:
+        dead, site.hosts[target.host.name].dead = site.hosts[target.host.name].dead, False
+        seen = site.snapshot(target.host.name)
+        assert isinstance(seen, Snapshot)
+        targets.append(replace(target, plan=site.plan(target, seen)))
+        site.hosts[target.host.name].dead = dead
     tools = Tools(
         connect=site.connect, observe=site.observe, converge=site.converge, plan=site.plan, findings=site.findings,
         record=lambda *_: None,
