@@ -88,6 +88,11 @@ def sort_key(text: str) -> SortKey:
     return epoch, _order(upstream_part), _order(revision)
 
 
+def check_version(text: str) -> None:
+    """Refuse text that is no Debian version (ValueError), without computing its order: for 60,000 rows of an index."""
+    _split(text)
+
+
 def compare(a: str, b: str) -> int:
     """Compare two package versions in dpkg's order: -1, 0 or 1."""
     first, second = sort_key(a), sort_key(b)

@@ -16,7 +16,7 @@ from typing import Final
 import msgpack
 
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
-from gpuprov.model.version import sort_key
+from gpuprov.model.version import check_version
 from gpuprov.sources.files import prune, unwritable
 from gpuprov.sources.packages import stanzas_of
 
@@ -150,8 +150,8 @@ def _fill(path: Path, parts: Sequence[IndexPart]) -> None:
         provided: dict[tuple[str, str], None] = {}
         rows = (row for part in parts for row in _rows(part, mentions, provided))
         connection.executemany("INSERT INTO row VALUES(?, ?)", rows)
-        connection.executemany("INSERT INTO provided VALUES(?, ?)", provided)
-        connection.executemany("INSERT INTO mention VALUES(?, ?)", mentions.items())
+        connection.executemany("INSERT INTO provided VALUES(?, ?)", sorted(provided))
+        connection.executemany("INSERT INTO mention VALUES(?, ?)", sorted(mentions.items()))
         connection.execute("COMMIT")
         connection.execute("CREATE INDEX by_name ON row(name)")
         connection.execute(f"PRAGMA user_version={_FORM}")
@@ -165,7 +165,7 @@ def _rows(
     for fields in stanzas_of(part.path, part.suffix, part.source):
         name = fields["Package"]
         try:
-            sort_key(fields["Version"])
+            check_version(fields["Version"])
         except ValueError as error:
             raise GpuprovError(_broken(part.source, name, str(error))) from error
         for mentioned in _mentioned(name, fields):
@@ -181,9 +181,8 @@ def _rows(
 def _mentioned(name: str, fields: dict[str, str]) -> Iterable[str]:
     yield name
     for field in _MENTIONING:
-        text = fields.get(field)
-        if text:
-            yield from _NAMES.findall(text)
+        if field in fields:
+            yield from _NAMES.findall(fields[field])
 
 
 def read_rows(connection: sqlite3.Connection, name: str) -> list[RawRow]:

@@ -35,13 +35,12 @@ FIELDS: Final = (
 """What is read of a stanza; from Pre-Depends to Provides in the order in which apt reads them."""
 
 _CHUNK: Final = 1 << 20
+_REQUIRED: Final = frozenset({"Package", "Version", "Filename"})
 _CANONICAL: Final = {name.lower(): name for name in FIELDS}
 # Continuation lines begin with a blank; `[ \t]*` and not `\s*`, or an empty field would take the next line.
-_FIELD: Final = re.compile(
-    r"^(" + "|".join(sorted(FIELDS, key=len, reverse=True)) + r"):[ \t]*(.*(?:\n[ \t].*)*)",
-    re.MULTILINE | re.IGNORECASE,
-)
-_BLANK: Final = re.compile(rb"\n[ \t\r]*\n+")
+_PATTERN: Final = r"^(" + "|".join(sorted(FIELDS, key=len, reverse=True)) + r"):[ \t]*(.*(?:\n[ \t].*)*)"
+_FIELD: Final = re.compile(_PATTERN, re.MULTILINE)
+_ANY_CASE: Final = re.compile(_PATTERN, re.MULTILINE | re.IGNORECASE)
 _NAME: Final = r"[A-Za-z0-9][A-Za-z0-9+._-]*"
 _RELATION: Final = re.compile(
     rf"\s*(?P<name>{_NAME})(?::(?P<qualifier>[a-z0-9-]+))?\s*"
@@ -63,8 +62,10 @@ def stanzas_of(path: Path, suffix: str, source: str) -> Iterator[dict[str, str]]
     try:
         with _open(path, suffix) as stream:
             for number, text in enumerate(_blocks(stream), 1):
-                fields = {_CANONICAL[name.lower()]: value for name, value in _FIELD.findall(text)}
-                if "Package" not in fields or "Version" not in fields or "Filename" not in fields:
+                fields = dict(_FIELD.findall(text))
+                if not fields.keys() >= _REQUIRED:  # names of fields may be written in any case, and never are
+                    fields = {_CANONICAL[name.lower()]: value for name, value in _ANY_CASE.findall(text)}
+                if not fields.keys() >= _REQUIRED:
                     raise GpuprovError(_broken(source, f"stanza {number} lacks Package, Version or Filename"))
                 yield fields
     except (lzma.LZMAError, EOFError, OSError, UnicodeDecodeError) as error:
@@ -84,9 +85,9 @@ def _open(path: Path, suffix: str) -> IO[bytes]:
 def _blocks(stream: IO[bytes]) -> Iterator[str]:
     rest = b""
     while chunk := stream.read(_CHUNK):
-        *whole, rest = _BLANK.split(rest + chunk)
+        *whole, rest = (rest + chunk).split(b"\n\n")
         for block in whole:
-            if block.strip():
+            if block and not block.isspace():
                 yield block.decode("utf-8")
     if rest.strip():
         yield rest.decode("utf-8")
