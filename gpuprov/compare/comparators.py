@@ -7,6 +7,8 @@ from typing import Final
 from gpuprov.model.fact import Value
 from gpuprov.model.version import compare, compare_driver, upstream
 
+_AT_BOOT: Final = frozenset({"enabled", "enabled-runtime", "static", "alias", "generated", "indirect", "linked"})
+
 Comparator = Callable[[Value, Value], bool | None]
 """(expected, observed) -> equal, different, or None: the two values prove neither."""
 
@@ -100,6 +102,14 @@ def compare_unset(expected: Value, observed: Value) -> bool:
     return compare_equal(expected, observed)
 
 
+def compare_boot(expected: Value, observed: Value) -> bool:
+    """Whether a unit that must be `enabled` comes up with the host; units without an install section count too.
+
+    The states are systemctl(1)'s (systemd 252, `is-enabled` exits with 0 for them), plus `linked`.
+    """
+    return compare_equal(expected, observed) or (expected == "enabled" and observed in _AT_BOOT)
+
+
 def _canonical(value: Value) -> str:
     return json.dumps(value, sort_keys=True)
 
@@ -112,8 +122,9 @@ COMPARATORS: Final[Mapping[str, Comparator]] = {
     "set": compare_set,
     "within": compare_within,
     "unset": compare_unset,
+    "boot": compare_boot,
 }
 """Comparators by the name that the facet table and expectations use."""
 
-SYMMETRIC: Final[Mapping[str, str]] = {"contains": "equal", "within": "set", "unset": "equal"}
+SYMMETRIC: Final[Mapping[str, str]] = {"contains": "equal", "within": "set", "unset": "equal", "boot": "equal"}
 """What compares two hosts, where the facet's own comparator has a wanted side and an observed side."""

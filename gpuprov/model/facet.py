@@ -63,7 +63,7 @@ def _row(
 FACETS: Final[tuple[Facet, ...]] = (
     _row("host.name", "", "name", "equal", _T, Cost.OBSERVED, "names tell hosts apart"),
     _row("host.os", "os", "os", "equal", _M, Cost.REPLACEMENT, "packages are built for one release of one OS"),
-    _row("host.arch", "", "arch", "equal", _M, Cost.REPLACEMENT, "packages are built for one architecture"),
+    _row("host.arch", "lock", "arch", "equal", _M, Cost.REPLACEMENT, "packages are built for one architecture"),
     _row("host.kernel.release", "", "kernel", "equal", _I, Cost.OBSERVED, "kernel modules are built for one kernel"),
     _row("host.boot_id", "", "boot", "equal", _T, Cost.OBSERVED, "proves that a reboot happened"),
     _row("host.uptime", "", "boot", "equal", _T, Cost.OBSERVED, "how long the host has run"),
@@ -129,7 +129,7 @@ FACETS: Final[tuple[Facet, ...]] = (
     ),
     _row("exporter[*].metrics", "", "exporters", "set", _I, Cost.OBSERVED, "alerts name metrics that must exist"),
     _row("apt.sources", "", "sources", "equal", _I, Cost.OBSERVED, "where the next package would come from"),
-    _row("apt.dpkg", "", "packages", "equal", _M, Cost.OBSERVED, "a broken package system refuses every change"),
+    _row("apt.dpkg", "lock", "packages", "equal", _M, Cost.NOTHING, "a broken package system refuses every change"),
     _row("gpuprov.owned", "", "owned", "equal", _T, Cost.OBSERVED, "what gpuprov made on the host"),
     _row("gpuprov.transaction", "", "transaction", "equal", _T, Cost.OBSERVED, "a package transaction of gpuprov"),
 )

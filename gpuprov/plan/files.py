@@ -9,6 +9,7 @@ from gpuprov.model.facet import Cost
 from gpuprov.model.fact import Absent, Known
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.plan.cure import Cure, Scene, text_of
+from gpuprov.want.expectations import GONE, HAND_BACK
 from gpuprov.want.files import merge_json
 from gpuprov.want.types import FileWant, Merge, PoolWant
 
@@ -57,6 +58,8 @@ def _write(scene: Scene, cure: Cure, file: FileWant, leaves: dict[str, Finding])
     if file.merge is Merge.JSON:
         try:
             after = merge_json(present or "", file.text)
+            # Only the layout would differ otherwise, line by line.
+            present = merge_json(present or "", "{}") if present is not None else None
         except ValueError:
             # Not ours and not JSON: replacing it would throw away what somebody wrote.
             cure.leave(leaves.values())
@@ -119,7 +122,7 @@ def _delete(path: str, finding: Finding, scene: Scene) -> Change:
         subject=path,
         before=text_of(finding.observed)[:_SHORT],
         after="",
-        reason="the host is handed back" if scene.want.pool.hand_back else "no longer in the spec",
+        reason=HAND_BACK if scene.want.pool.hand_back else GONE,
         cost=Cost.NOTHING,
         diff=_diff(path, present, ""),
     )

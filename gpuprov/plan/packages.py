@@ -7,6 +7,7 @@ from gpuprov.model.fact import Absent, Known
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.model.version import compare
 from gpuprov.plan.cure import Cure, Scene, text_of
+from gpuprov.want.expectations import GONE, HAND_BACK
 
 DPKG = "apt.dpkg"
 MOVES = frozenset({Action.INSTALL, Action.UPGRADE, Action.DOWNGRADE, Action.REMOVE})
@@ -84,7 +85,7 @@ def _rises(before: str, after: str) -> bool:
 
 def _reason(name: str, after: str, action: Action, scene: Scene) -> str:
     if action is Action.REMOVE:
-        return "no longer in the spec"
+        return GONE
     made = scene.owned.packages.get(name)
     if made is None:
         return f"lock: {name}={after}"
@@ -96,7 +97,7 @@ def _reason(name: str, after: str, action: Action, scene: Scene) -> str:
 def _hold(name: str, finding: Finding, scene: Scene) -> Change:
     hold = finding.expected == Known(value=True)
     if not hold:
-        reason = "the host is handed back"
+        reason = HAND_BACK if scene.want.pool.hand_back else f"{GONE}; it was there before gpuprov"
     elif name in scene.owned.packages:
         reason = "the hold was taken away by hand"
     else:

@@ -128,7 +128,7 @@ def _services(pool: PoolWant) -> Iterator[_Row]:
         reason = f"lock: {', '.join(service.packages)}" if service.packages else "the spec"
         if service.enabled:
             address = member_address("service", service.name, "enabled")
-            yield _Row(address, Known("enabled"), "equal", reason)
+            yield _Row(address, Known("enabled"), "boot", reason)
         if service.active:
             yield _Row(member_address("service", service.name, "active"), Known("active"), "equal", reason)
     for exporter in pool.exporters:
@@ -161,7 +161,10 @@ def _gpus(pool: PoolWant) -> Iterator[_Row]:
 def _unwanted(pool: PoolWant, owned: Owned) -> Iterator[_Row]:
     wanted = {package.name for package in pool.packages}
     for name in sorted(set(owned.packages) - wanted):
-        yield _Row(member_address("package", name, "version"), Absent(), "equal", GONE)
+        if owned.brought is None or name in owned.brought:
+            yield _Row(member_address("package", name, "version"), Absent(), "equal", GONE)
+        else:  # it was there before gpuprov came: it stays, without a hold
+            yield _Row(member_address("package", name, "held"), Known(value=False), "unset", GONE)
     yield from _absent_files(set(owned_paths(owned)) - set(wanted_paths(pool)), GONE)
 
 

@@ -61,8 +61,8 @@ def runtime_file(engine_unit: str) -> FileWant:
 
 
 def dump_json(value: object) -> str:
-    """Write JSON as gpuprov writes it into files of a host: keys in order, four spaces, a newline at the end."""
-    return json.dumps(value, indent=4, sort_keys=True, ensure_ascii=False) + "\n"
+    """Write JSON as gpuprov writes it into files of a host: keys as they stand, four spaces, a newline at the end."""
+    return json.dumps(value, indent=4, ensure_ascii=False) + "\n"
 
 
 def merge_json(present: str, ours: str) -> str:

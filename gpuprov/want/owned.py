@@ -30,10 +30,21 @@ def _decode(value: Value) -> Owned | Unknown:
     if not isinstance(value, Mapping):
         return Unknown("the record of what gpuprov made on the host is no mapping")
     packages, files = _texts(value.get("packages", {})), _texts(value.get("files", {}))
-    sources, want = value.get("sources", []), value.get("want", "")
-    if packages is None or files is None or not isinstance(sources, list) or not isinstance(want, str):
+    sources, want, brought = value.get("sources", []), value.get("want", ""), value.get("brought")
+    lists = isinstance(sources, list) and (brought is None or isinstance(brought, list))
+    if packages is None or files is None or not lists or not isinstance(want, str):
         return Unknown("the record of what gpuprov made on the host has an unknown form")
-    return Owned(packages=packages, files=files, sources=tuple(str(name) for name in sources), want=want)
+    return Owned(
+        packages=packages,
+        files=files,
+        sources=_names(sources) or (),
+        want=want,
+        brought=_names(brought),
+    )
+
+
+def _names(value: Value | None) -> tuple[str, ...] | None:
+    return tuple(str(name) for name in value) if isinstance(value, list) else None
 
 
 def _texts(value: Value) -> dict[str, str] | None:

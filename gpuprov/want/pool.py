@@ -28,7 +28,7 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
 
     Args:
         lock: holds the pool.
-        spec: gives files, exporters and verify commands.
+        spec: gives files and exporters.
         pool: the pool.
         target: `onprem` or `cloud`.
         components: the catalog's rows.
@@ -57,7 +57,7 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
         driver=_driver(locked, pool),
         on_disk=locked.driver,
         gpu=_gpus(pool.gpu, f"pools.{pool.name}.gpu.model", components),
-        verify=pool.verify or spec.verify,
+        verify=pool.verify,
         digest="",
     )
     return replace(want, digest=digest(asdict(want)))

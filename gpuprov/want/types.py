@@ -136,6 +136,8 @@ class Owned:
     sources: tuple[str, ...] = ()
     want: str = ""
     """Digest of the want of the last complete run."""
+    brought: tuple[str, ...] | None = None
+    """Packages that were not there before gpuprov installed them; None when the record does not say."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

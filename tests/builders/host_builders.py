@@ -92,6 +92,7 @@ def make_pool(*, gpus: bool = True, driver: bool = True) -> PoolSpec:
             driver=DriverSpec(version="580.*") if driver else None,
             container=ContainerSpec(toolkit="1.18.*"),
         ),
+        verify=("nvidia-smi -L",),
     )
 
 

@@ -96,7 +96,7 @@ def left(plan: HostPlan) -> set[str]:
     return {finding.address for finding in (*plan.not_curable, *plan.unknown)}
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(drifted())
 def test_a_plan_ends_every_finding_that_it_does_not_list(case: Case) -> None:
     want, snapshot = case.want, case.snapshot
@@ -106,7 +106,7 @@ def test_a_plan_ends_every_finding_that_it_does_not_list(case: Case) -> None:
     assert still - left(plan) == set()
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(drifted())
 def test_the_next_plan_is_empty(case: Case) -> None:
     want, snapshot = case.want, case.snapshot
@@ -116,7 +116,7 @@ def test_the_next_plan_is_empty(case: Case) -> None:
     assert again.changes == ()
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(drifted())
 def test_no_finding_means_no_change(case: Case) -> None:
     want, snapshot = case.want, case.snapshot
@@ -127,7 +127,7 @@ def test_no_finding_means_no_change(case: Case) -> None:
     assert left(plan) == set()
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(drifted())
 def test_every_change_stands_at_a_finding_or_follows_from_another_change(case: Case) -> None:
     want, snapshot = case.want, case.snapshot
@@ -140,7 +140,7 @@ def test_every_change_stands_at_a_finding_or_follows_from_another_change(case: C
     assert own or not follows
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(drifted())
 def test_an_unknown_never_vanishes_and_is_never_acted_upon(case: Case) -> None:
     want, snapshot = case.want, case.snapshot
@@ -152,7 +152,7 @@ def test_an_unknown_never_vanishes_and_is_never_acted_upon(case: Case) -> None:
     assert not unknown & {change.address for change in plan.changes}
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(drifted(), drifted())
 def test_a_plan_holds_exactly_while_what_it_read_stays(case: Case, other: Case) -> None:
     want, snapshot = case.want, case.snapshot

@@ -1,0 +1,39 @@
+from host_builders import VERSIONS, make_want, satisfied
+
+from gpuprov.compare.compare import compare_want
+from gpuprov.plan.plan import plan_host
+from gpuprov.plan.removal import Removals, removals
+from gpuprov.want.empty import empty_want
+from gpuprov.want.expectations import expectations
+from gpuprov.want.host import host_want
+from gpuprov.want.owned import owned_of
+from gpuprov.want.types import HostWant
+
+BEFORE = make_want({**VERSIONS, "htop": "3.2-1"}, files={"/etc/motd": "GPU host\n", "/etc/x": "x"})
+
+
+def removals_to(want: HostWant) -> Removals:
+    host = satisfied(BEFORE)
+    return removals(plan_host(compare_want(expectations(want, owned_of(host)), host), want, host))
+
+
+def test_what_the_spec_dropped_goes() -> None:
+    gone = removals_to(make_want())
+    assert gone == Removals(packages=("htop",), files=("/etc/x",), sources=(), release=())
+
+
+def test_a_hand_back_takes_files_sources_and_holds_and_no_package() -> None:
+    gone = removals_to(host_want(empty_want("train", "onprem", "debian-12", "amd64"), "node-1"))
+    assert gone.packages == ()
+    assert gone.sources == ("nvidia",)
+    assert gone.release == tuple(sorted({*VERSIONS, "htop"}))
+    assert gone.files == (
+        "/etc/apt/preferences.d/gpuprov.pref",
+        "/etc/modprobe.d/gpuprov-nouveau.conf",
+        "/etc/motd",
+        "/etc/x",
+    )
+
+
+def test_a_satisfied_host_loses_nothing() -> None:
+    assert removals_to(BEFORE) == Removals((), (), (), ())

@@ -1,0 +1,59 @@
+import json
+
+import pytest
+from host_builders import edit, fresh, make_want, satisfied
+
+from gpuprov.compare.compare import compare_want
+from gpuprov.document.envelope import document_digest
+from gpuprov.model.change import Plan
+from gpuprov.model.diagnostic import GpuprovError
+from gpuprov.model.fact import Known, Unknown
+from gpuprov.plan.plan import build_plan, plan_host
+from gpuprov.plan.text import KIND, plan_body, read_plan, write_plan
+from gpuprov.want.expectations import expectations
+from gpuprov.want.owned import owned_of
+
+WANT = make_want()
+HOSTS = (
+    fresh(WANT),
+    edit(satisfied(WANT), {"gpu.count": Known(7), 'package["libcuda1"].version': Unknown("timed out")}),
+    satisfied(WANT),
+)
+
+
+def make_plan() -> Plan:
+    hosts = [plan_host(compare_want(expectations(WANT, owned_of(host)), host), WANT, host) for host in HOSTS]
+    return build_plan("sha256:lock", {"node-1": WANT.digest}, hosts, {"node-9": "it does not answer"})
+
+
+def test_a_plan_comes_back_as_it_was() -> None:
+    plan = make_plan()
+    assert len(plan.hosts[0].changes) > 20
+    assert plan.hosts[1].not_curable
+    assert plan.hosts[1].unknown
+    assert read_plan(write_plan(plan), "plan.json") == plan
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "word"),
+    [
+        ("action", "format", "`format` was found"),
+        ("cost", "free", "`free` was found"),
+        ("subject", 1, "a text was expected"),
+    ],
+)
+def test_a_change_that_is_none_is_refused(key: str, value: object, word: str) -> None:
+    body = json.loads(json.dumps(plan_body(make_plan())))
+    body["hosts"][0]["changes"][0][key] = value
+    text = json.dumps({"kind": KIND, "apiVersion": "gpuprov/v1", "digest": document_digest(KIND, body), "body": body})
+    with pytest.raises(GpuprovError, match=word) as error:
+        read_plan(text, "plan.json")
+    assert error.value.diagnostics[0].address == f"hosts[0].changes[0].{key}"
+
+
+def test_a_guard_that_does_not_fit_is_refused() -> None:
+    body = json.loads(json.dumps(plan_body(make_plan())))
+    body["hosts"][0]["reads"]["apt.dpkg"] = "0" * 16
+    text = json.dumps({"kind": KIND, "apiVersion": "gpuprov/v1", "digest": document_digest(KIND, body), "body": body})
+    with pytest.raises(GpuprovError, match="guard"):
+        read_plan(text, "plan.json")
