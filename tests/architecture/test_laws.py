@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import re
 import statistics
 from pathlib import Path
 
@@ -33,6 +34,11 @@ def test_there_is_something_to_look_at(sources: list[laws.Source]) -> None:
 def test_the_house_keeps_the_law(law: laws.Law, sources: list[laws.Source]) -> None:
     breaches = [breach for source in sources for breach in law(source)]
     assert not breaches, "\n".join(breaches)
+
+
+def test_each_room_is_in_the_table_of_rooms(checkout: Path) -> None:
+    table = [line for line in (checkout / "AGENTS.md").read_text().splitlines() if line.startswith("| `")]
+    assert {name for line in table for name in re.findall(r"`(\w+)`", line.split("|")[1])} == laws.ROOMS
 
 
 def test_most_modules_are_short(sources: list[laws.Source]) -> None:
