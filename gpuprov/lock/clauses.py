@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from gpuprov.lock.candidates import Candidates
+from gpuprov.lock.candidates import Candidates, from_source
 from gpuprov.lock.equal import EqualSet, member_of
 from gpuprov.lock.index import Group, Relation, Stanza
 from gpuprov.lock.types import Request
-from gpuprov.model.version import upstream
+from gpuprov.model.version import Constraint, upstream
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +53,13 @@ class Clauses:
 
 
 def build(candidates: Candidates, requests: Sequence[Request], equal: Sequence[EqualSet]) -> Clauses:
-    """Write down everything that a choice for the requests must satisfy."""
+    """Write down everything that a choice for the requests must satisfy.
+
+    Args:
+        candidates: without the requests' own constraints: those become clauses, so that a reason can name them.
+        requests: what is asked for.
+        equal: sets of one version.
+    """
     clauses = Clauses(candidates=candidates)
     wanted = list(dict.fromkeys(request.name for request in requests))
     _closure(clauses, wanted)
@@ -65,12 +71,24 @@ def build(candidates: Candidates, requests: Sequence[Request], equal: Sequence[E
             for relation in stanza.conflicts:
                 _conflicts(clauses, stanza, variable, relation)
     for request in requests:
-        text = f"{request.name} {request.constraint}".strip()
-        reason = Reason(kind="wanted", name=request.address or "the request", text=text, targets=(request.name,))
-        clauses.add(reason, [variable for _, variable in clauses.variables.get(request.name, ())])
+        _wanted(clauses, request)
     for each in equal:
         _equal(clauses, each, wanted)
     return clauses
+
+
+def _wanted(clauses: Clauses, request: Request) -> None:
+    text = f"{request.name} {request.constraint}".strip() + (f" from {request.source}" if request.source else "")
+    reason = Reason(kind="wanted", name=request.address or "the request", text=text, targets=(request.name,))
+    constraint = Constraint.parse(request.constraint)
+    allowed = []
+    for stanza, variable in clauses.variables.get(request.name, ()):
+        if from_source(stanza, request.source) and constraint.allows(stanza.version):
+            allowed.append(variable)
+            clauses.versions.setdefault(reason, []).append(stanza.version)
+        else:
+            clauses.add(reason, [-variable])
+    clauses.add(reason, allowed)
 
 
 def _closure(clauses: Clauses, wanted: Sequence[str]) -> None:

@@ -51,13 +51,14 @@ def resolve(problem: Problem) -> Resolution | tuple[Diagnostic, ...]:
     candidates = _candidates(problem)
     wrong = [found for request in problem.requests if (found := _check_request(problem, candidates, request))]
     if wrong:
-        return tuple(wrong)
+        # Two requests for one package may fail for one reason.
+        return tuple({(d.code, d.summary): d for d in reversed(wrong)}.values())[::-1]
     heads = heads_of(candidates, problem.equal)
     first = _candidates(problem, heads=heads)
     walked = walk(first, problem.wanted)
     if isinstance(walked, Walked):
         return _checked(problem, walked, heads, searched=False)
-    return _search(problem, candidates, heads)
+    return _search(problem, heads)
 
 
 def _candidates(
@@ -68,8 +69,9 @@ def _candidates(
     )
 
 
-def _search(problem: Problem, candidates: Candidates, heads: Sequence[Head]) -> Resolution | tuple[Diagnostic, ...]:
-    clauses = build(candidates, problem.requests, problem.equal)
+def _search(problem: Problem, heads: Sequence[Head]) -> Resolution | tuple[Diagnostic, ...]:
+    unfiltered = Candidates(index=problem.index, requests=(), prefer=problem.prefer)
+    clauses = build(unfiltered, problem.requests, problem.equal)
     answer = search(clauses, problem.wanted)
     if isinstance(answer, Impossible):
         return _impossible(problem, answer, heads)

@@ -118,8 +118,7 @@ def _chain(reasons: Iterable[Reason]) -> list[Reason]:
 
 def _line(clauses: Clauses, reason: Reason) -> str:
     if reason.kind == "wanted":
-        offered = [stanza.version for stanza, _ in clauses.variables.get(reason.targets[0], ())]
-        return f"{reason.name} asks for {reason.text}: {_versions(reason.targets[0], offered)}"
+        return f"{reason.name} asks for {reason.text}: {_versions(reason.targets[0], clauses.versions.get(reason, []))}"
     who = _versions(reason.name, clauses.versions.get(reason, []))
     if reason.kind == "equal":
         return f"{who}: {reason.text}"
