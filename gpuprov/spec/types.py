@@ -30,7 +30,7 @@ class SourceSpec:
     key: Annotated[
         str,
         About(
-            "Path of the armoured or binary public key, relative to the spec; the catalog's own sources need none.",
+            "Path of the armoured or binary public key, relative to the spec.",
             check="file",
             example="keys/site.asc",
         ),
