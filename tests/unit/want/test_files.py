@@ -1,0 +1,37 @@
+import json
+
+import pytest
+
+from gpuprov.want.files import merge_json, runtime_file
+
+OURS = runtime_file("docker").text
+
+
+def test_foreign_keys_and_runtimes_stay() -> None:
+    # A17: the operator's settings are not replaced.
+    before = {
+        "data-root": "/data/d",
+        "hosts": ["unix:///var/run/docker.sock"],
+        "log-opts": {"max-size": "10m"},
+        "runtimes": {"kata": {"path": "/usr/bin/kata"}},
+    }
+    after = json.loads(merge_json(json.dumps(before), OURS))
+    nvidia = {"args": [], "path": "nvidia-container-runtime"}
+    assert after == {**before, "runtimes": {**before["runtimes"], "nvidia": nvidia}}
+    assert "default-runtime" not in after
+
+
+def test_a_second_merge_changes_nothing() -> None:
+    once = merge_json('{"b": 1, "a": {"runtimes": 1}}', OURS)
+    assert merge_json(once, OURS) == once
+
+
+def test_a_missing_or_empty_file_counts_as_an_empty_object() -> None:
+    assert merge_json("", OURS) == OURS
+    assert merge_json(" \n", OURS) == OURS
+
+
+@pytest.mark.parametrize("text", ["[]", "1", '"x"', "{", "data-root: /x"])
+def test_what_is_no_object_is_not_replaced(text: str) -> None:
+    with pytest.raises(ValueError, match=r"expected a JSON object|Expecting"):
+        merge_json(text, OURS)

@@ -1,0 +1,48 @@
+from typing import Any
+
+import pytest
+from host_builders import make_snapshot
+
+from gpuprov.model.fact import Unknown
+from gpuprov.want.owned import owned_of
+from gpuprov.want.types import Owned
+
+
+def test_a_record_is_read() -> None:
+    value = {
+        "packages": {"a": "1"},
+        "files": {"/x": "f00"},
+        "sources": ["nvidia"],
+        "want": "sha256:w",
+        "when": "2026-11-30T00:00:00Z",
+        "brought": ["a"],
+    }
+    assert owned_of(make_snapshot({"gpuprov.owned": value})) == Owned(
+        packages={"a": "1"}, files={"/x": "f00"}, sources=("nvidia",), want="sha256:w", brought=("a",)
+    )
+
+
+def test_no_record_means_that_nothing_was_made() -> None:
+    assert owned_of(make_snapshot({"gpuprov.owned": None})) == Owned()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"unknown": "permission denied"},
+        ["a"],
+        "text",
+        {"packages": ["a"]},
+        {"packages": {"a": 1}},
+        {"files": "x"},
+        {"sources": {}},
+        {"want": 1},
+        {"brought": "a"},
+    ],
+)
+def test_a_record_that_is_not_understood_is_unknown_and_not_empty(value: Any) -> None:
+    assert isinstance(owned_of(make_snapshot({"gpuprov.owned": value})), Unknown)
+
+
+def test_a_record_that_nobody_looked_for_is_unknown() -> None:
+    assert isinstance(owned_of(make_snapshot({})), Unknown)

@@ -1,0 +1,117 @@
+"""Each case is what changes in lock, spec or pool, and what the want must then hold."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from host_builders import COMPONENTS, VERSIONS, make_lock, make_pool, make_spec, make_want
+
+from gpuprov.model.diagnostic import GpuprovError, Span
+from gpuprov.want.components import Components
+from gpuprov.want.pool import pool_want
+from gpuprov.want.types import DriverWant, GpuWant, Merge, PoolWant
+
+CASES = sorted((next(p for p in Path(__file__).parents if p.name == "tests") / "cases" / "want").glob("*.yaml"))
+
+
+def want_of(options: dict[str, Any]) -> PoolWant:
+    changed = {**VERSIONS, **options.get("versions", {})}
+    versions = {name: version for name, version in changed.items() if version is not None}
+    pool = make_pool(gpus=options.get("gpus", True), driver=bool(options.get("driver", "580.95.05")))
+    spec = make_spec(pool, options.get("files"), tuple(options.get("exporters", ["node", "dcgm"])))
+    lock = make_lock(versions, options.get("driver", "580.95.05"))
+    return pool_want(lock, spec, pool, "onprem", components=COMPONENTS)
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_want(path: Path) -> None:
+    case = yaml.safe_load(path.read_text())
+    want = want_of(case.get("given", {}))
+    expected = case["want"]
+    found = {
+        "packages": {package.name: package.version for package in want.packages},
+        "files": {file.path: file.text for file in want.files},
+        "paths": [file.path for file in want.files],
+        "merged": [file.path for file in want.files if file.merge is Merge.JSON],
+        "sources": {source.path: source.text for source in want.sources},
+        "keys": {source.key_path: source.key_text for source in want.sources},
+        "services": {service.name: list(service.packages) for service in want.services},
+        "exporters": list(want.exporters),
+        "driver": want.driver and {"version": want.driver.version, "modules": want.driver.modules},
+        "on_disk": want.on_disk,
+        "gpus": want.gpu and want.gpu.count,
+        "verify": list(want.verify),
+    }
+    for key, value in expected.items():
+        if key == "files":
+            assert {path: found["files"].get(path) for path in value} == value
+        else:
+            assert found[key] == value, key
+
+
+def test_there_are_cases() -> None:
+    assert len(CASES) > 5
+
+
+def test_the_digest_is_that_of_the_content() -> None:
+    first, second = make_want().pool, make_want().pool
+    assert first.digest == second.digest
+    assert first.digest.startswith("sha256:")
+    others = [
+        make_want({**VERSIONS, "libcuda1": "580.95.06-1"}),
+        make_want(files={"/etc/motd": "other\n"}),
+        make_want(gpus=False),
+    ]
+    assert len({first.digest, *(other.pool.digest for other in others)}) == 4
+
+
+def test_the_want_of_a_pool_holds_no_host() -> None:
+    first, second = make_want(host="node-1"), make_want(host="node-2")
+    assert first.pool == second.pool
+    assert first.digest != second.digest
+
+
+def test_the_driver_and_the_gpus() -> None:
+    want = make_want().pool
+    assert want.driver == DriverWant(version="580.95.05", modules="open")
+    assert want.gpu == GpuWant(count=8, nvml_names=("NVIDIA H100 80GB HBM3",))
+
+
+def test_a_gpu_without_a_name_is_refused() -> None:
+    pool = make_pool()
+    components = Components(units=(), nvml_names={"A100-SXM4-80GB": ("NVIDIA A100-SXM4-80GB",)})
+    with pytest.raises(GpuprovError) as error:
+        pool_want(make_lock(), make_spec(pool), pool, "onprem", components=components)
+    diagnostic = error.value.diagnostics[0]
+    assert (diagnostic.code, diagnostic.address) == ("GP-CAT-002", "pools.train.gpu.model")
+    assert "A100-SXM4-80GB" in diagnostic.hint
+
+
+def test_a_pool_that_the_lock_lacks_is_refused() -> None:
+    pool = replace(make_pool(), name="infer")
+    with pytest.raises(GpuprovError) as error:
+        pool_want(make_lock(), make_spec(pool), pool, "onprem", components=COMPONENTS)
+    assert error.value.diagnostics[0].code == "GP-LOCK-004"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "word"),
+    [
+        ("/etc/apt/preferences.d/gpuprov.pref", "x", "gpuprov writes this path itself"),
+        ("/etc/apt/sources.list.d/gpuprov-nvidia.sources", "x", "gpuprov writes this path itself"),
+        ("/var/lib/gpuprov/owned.json", "{}", "gpuprov writes this path itself"),
+        ("/etc/docker/daemon.json", "[]", "must be a JSON object"),
+        ("/etc/docker/daemon.json", "data-root: x", "must be a JSON object"),
+    ],
+)
+def test_a_file_of_the_spec_cannot_take_our_place(path: str, text: str, word: str) -> None:
+    pool = make_pool()
+    span = Span(file="gpuprov.yaml", line=7, column=3)
+    spec = replace(make_spec(pool, {path: text}), spans={f'files["{path}"]': span})
+    with pytest.raises(GpuprovError) as error:
+        pool_want(make_lock(), spec, pool, "onprem", components=COMPONENTS)
+    diagnostic = error.value.diagnostics[0]
+    assert (diagnostic.code, diagnostic.span) == ("GP-SPEC-005", span)
+    assert word in diagnostic.summary
