@@ -36,6 +36,8 @@ class Connection:
     ssh_config: str | None = None
     """Path of an ssh client configuration; None means the user's own."""
     use_agent: bool = True
+    identities_only: bool = False
+    """Try only the keys that are named, in a file or by the ssh configuration (IdentitiesOnly)."""
     connect_timeout: float = 10.0
     """Seconds."""
     become: Become = field(default_factory=Become)

@@ -98,6 +98,8 @@ def _ask_client(connection: Connection) -> dict[str, list[str]]:
         argv += ["-p", str(connection.port)]
     if connection.user:
         argv += ["-l", connection.user]
+    if connection.identities_only:
+        argv += ["-o", "IdentitiesOnly=yes"]
     if connection.key_file:
         argv += ["-i", str(Path(connection.key_file).expanduser())]
     argv += ["--", connection.address]

@@ -1,0 +1,132 @@
+"""Ansible's own programs: find them, run them, and turn what they say into a diagnostic."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Span
+
+_PATIENCE = 120.0
+"""Seconds; an inventory may be a program that asks a site's own database."""
+_ORIGIN = re.compile(r"^Origin: (?P<file>/.+?)(?::(?P<line>\d+)(?::(?P<column>\d+))?)?$", re.MULTILINE)
+
+
+def find_program(name: str) -> str:
+    """Path of one of Ansible's programs: beside the running Python first, then on PATH.
+
+    Raises:
+        GpuprovError: GP-INV-001 when it is nowhere.
+    """
+    beside = Path(sys.executable).parent / name
+    if os.access(beside, os.X_OK):
+        return str(beside)
+    found = shutil.which(name)
+    if found is None:
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-INV-001",
+                address=name,
+                summary=f"the program {name} is not installed",
+                hint="install ansible-core beside gpuprov: pip install ansible-core",
+            )
+        )
+    return found
+
+
+def run_ansible(
+    name: str, arguments: Sequence[str], *, path: Path, stdin: str = "", extra: dict[str, str] | None = None
+) -> str:
+    """Run one of Ansible's programs and return its standard output.
+
+    Args:
+        name: such as `ansible-inventory`.
+        arguments: after the name.
+        path: the inventory, for messages.
+        stdin: its input; it never asks on a terminal.
+        extra: environment variables to set where the user has not set them.
+
+    Raises:
+        GpuprovError: GP-INV-001 with Ansible's own words, and file and line where it tells them.
+    """
+    environment = {**(extra or {}), **os.environ, "ANSIBLE_NOCOLOR": "1", "LC_ALL": "C.UTF-8"}
+    environment.pop("ANSIBLE_FORCE_COLOR", None)
+    try:
+        done = subprocess.run(
+            [find_program(name), *arguments],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=environment,
+            timeout=_PATIENCE,
+            check=False,
+            start_new_session=True,  # without a terminal, so that no vault password is asked for
+        )
+    except subprocess.TimeoutExpired as error:
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-INV-001",
+                address=str(path),
+                summary=f"{name} did not end within {_PATIENCE:.0f} s",
+                hint="does the inventory run a program that waits for something?",
+            )
+        ) from error
+    if done.returncode:
+        raise GpuprovError(_explain(name, done.returncode, done.stderr, path))
+    return done.stdout
+
+
+def _explain(name: str, status: int, text: str, path: Path) -> Diagnostic:
+    text = _first_cause(text)
+    place = next((m for m in _ORIGIN.finditer(text) if m["line"]), None)
+    span = None
+    if place is not None:
+        span = Span(
+            file=place["file"],
+            line=int(place["line"]),
+            column=int(place["column"] or 1),
+            text=_source_line(Path(place["file"]), int(place["line"])),
+        )
+    vault = "vault" in text.lower() and ("decrypt" in text.lower() or "secret" in text.lower())
+    return Diagnostic(
+        code="GP-INV-001",
+        address=str(path),
+        summary="the inventory holds vaulted text that cannot be decrypted"
+        if vault
+        else f"{name} refuses the inventory (status {status})",
+        detail=text,
+        hint="give the right password with --vault-password-file" if vault else "",
+        span=span or _span_by_text(text, path),
+    )
+
+
+def _first_cause(text: str) -> str:
+    """The first parser's words; those that Ansible tries afterwards only say that the file is not theirs either."""
+    parts = re.split(r"^\[(?:WARNING|ERROR)\]: ", text, flags=re.MULTILINE)
+    failed = [p for p in parts if p.startswith("Failed to parse")] or [p for p in parts if p.strip()]
+    # Of a YAML file the yaml parser's words come first; `auto` says the same with the line.
+    return "\n".join(line.rstrip() for line in (failed[0] if failed else text).splitlines() if line.strip()).strip()
+
+
+def _span_by_text(text: str, path: Path) -> Span | None:
+    """The line of an INI file that Ansible quotes without its number."""
+    quoted = re.search(r"got: (.+)$", text, re.MULTILINE)
+    if quoted is None or not path.is_file():
+        return None
+    wanted = quoted[1].strip().strip("'\"")
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+        if wanted and wanted in line:
+            return Span(file=str(path), line=number, column=line.index(wanted) + 1, text=line)
+    return None
+
+
+def _source_line(path: Path, number: int) -> str:
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return lines[number - 1] if 0 < number <= len(lines) else ""
