@@ -15,7 +15,8 @@ from gpuprov.lab.description import LabDescription, NodeDescription
 from gpuprov.lab.names import NETNS_FOLDER, LabNames
 from gpuprov.lab.node import Node, start_service
 from gpuprov.lab.record import LabRecord, exclusive, read_record, write_record
-from gpuprov.lab.settings import raise_settings
+from gpuprov.lab.seed import move
+from gpuprov.lab.settings import machine_lock, raise_settings
 from gpuprov.lab.state import LabState, LabStatus, Leftovers, NodeStatus, Power
 from gpuprov.lab.vendor.hardware import hardware_files
 from gpuprov.lab.vendor.repository import VendorRepository, build
@@ -24,11 +25,13 @@ from gpuprov.model.progress import Progress, Report
 
 _WORKERS = 16
 _SERVER_SECONDS = 20.0
+_RANGES = 50
 
 
 def up(description: LabDescription, folder: Path, report: Report) -> LabState:
     """Bring a lab up and write what a person needs into `folder`.
 
+    The lab's address range is another one than drawn where the machine uses that already: go by the returned state.
     Leftovers of a killed lab with this id are removed first. When anything fails, or the person interrupts, what was
     made is removed again.
 
@@ -46,10 +49,10 @@ def up(description: LabDescription, folder: Path, report: Report) -> LabState:
     with exclusive(description.id):
         _clear_the_way(description, report)
         handout.check_folder(description, folder)
-        network.check_subnet(description)
         bases = {os: ensure_base(os, report) for os in sorted({node.os for node in description.nodes})}
         write_record(LabRecord(phase="making", folder=folder, description=description))
         try:
+            description = _make_network(description, folder, report)
             _make(description, folder, bases, report)
         except BaseException:
             removal.remove(description.id, report)
@@ -143,17 +146,48 @@ def _clear_the_way(description: LabDescription, report: Report) -> None:
         removal.remove(description.id, report)
 
 
+def _make_network(description: LabDescription, folder: Path, report: Report) -> LabDescription:
+    """Find a free address range and make the router in it; return the lab with that range."""
+    raise_settings(description.id)
+    with machine_lock():
+        found = _free_range(description)
+        if found.subnet != description.subnet:
+            text = f"the range {description.subnet} is in use on this machine; taking {found.subnet}"
+            report(Progress(phase="lab up", subject=description.id, text=text))
+        write_record(LabRecord(phase="making", folder=folder, description=found))
+        network.make_router(found)
+    return found
+
+
+def _free_range(description: LabDescription) -> LabDescription:
+    """Return the lab with the first address range that this machine does not use.
+
+    Raises:
+        GpuprovError: none of many is free.
+    """
+    tried = description
+    for attempt in range(1, _RANGES + 1):
+        user = network.used_by(tried.network)
+        if user is None:
+            return tried
+        tried = move(description, attempt)
+    raise failure(
+        f"none of {_RANGES} private address ranges is free on this machine",
+        detail=f"{description.subnet} is used by {network.used_by(description.network)}",
+        hint="look at: ip route show table all",
+        address=f"lab {description.id}",
+    )
+
+
 def _make(description: LabDescription, folder: Path, bases: dict[str, Path], report: Report) -> None:
     """Make everything of a lab and wait until each node lets a person in."""
     names = LabNames(description.id)
-    raise_settings(description.id)
     cgroup.create(names.supervisors_cgroup)
     with ThreadPoolExecutor(_WORKERS) as workers:
         try:
-            report(Progress(phase="lab up", subject=description.id, text="keys, network and package repository"))
+            report(Progress(phase="lab up", subject=description.id, text="keys, package repository and nodes"))
             packages = workers.submit(build, names.repository, driver_releases=description.driver_releases)
             keys = workers.submit(handout.make_keys, description, folder, names.folder)
-            network.make_router(description)
             host_keys = keys.result()
             handout.write_files(description, folder, host_keys)
             make = partial(_make_node, description, folder, bases, host_keys)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from ipaddress import IPv4Network
 
-from gpuprov.lab.command import failure, run
+from gpuprov.lab.command import run
 from gpuprov.lab.description import LabDescription
 from gpuprov.lab.names import NETNS_FOLDER, LabNames
 
@@ -14,21 +14,13 @@ METADATA = "169.254.0.0/16"
 """Never forwarded: on a cloud machine a node would reach the real metadata service behind it."""
 
 
-def check_subnet(description: LabDescription) -> None:
-    """Refuse an address range that this machine already uses.
-
-    Raises:
-        GpuprovError: a route of the machine overlaps.
-    """
-    for route in json.loads(run(["ip", "-json", "-4", "route", "show"])):
+def used_by(subnet: IPv4Network) -> str | None:
+    """Return what on this machine uses a part of an address range already; None when it is free."""
+    for route in json.loads(run(["ip", "-json", "-4", "route", "show", "table", "all"])):
         target = route["dst"]
-        if target == "default" or not IPv4Network(target, strict=False).overlaps(description.network):
-            continue
-        raise failure(
-            f"the address range {description.subnet} is in use on this machine by {route['dev']} ({target})",
-            hint="take the lab down that uses it, or choose another seed",
-            address=f"lab {description.id}",
-        )
+        if target != "default" and IPv4Network(target, strict=False).overlaps(subnet):
+            return f"{route.get('dev', route.get('type', 'a route'))} ({target})"
+    return None
 
 
 def make_router(description: LabDescription) -> None:

@@ -2,7 +2,8 @@
 
 import hashlib
 import random
-from ipaddress import IPv4Network
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Network
 
 from gpuprov.lab.description import GpuDescription, LabDescription, NodeDescription
 from gpuprov.lab.gpus import DRIVER_RELEASES, MODELS
@@ -54,6 +55,23 @@ def draw(seed: int, *, nodes: int = 4, os: str = "debian-12") -> LabDescription:
         driver_branch=branch,
         driver_releases=releases,
     )
+
+
+def move(lab: LabDescription, attempt: int) -> LabDescription:
+    """Give a lab another address range, for a machine on which the drawn one is in use.
+
+    Args:
+        lab: the lab; everything but its addresses stays.
+        attempt: 1 for the first range after the drawn one, and so on.
+    """
+    subnet = _draw_subnet(random.Random(f"gpuprov-lab-{lab.seed}-{lab.id}-{attempt}"))  # noqa: S311 (no secret)
+    first = int(lab.network[0])
+
+    def moved(address: str) -> str:
+        return str(subnet[int(IPv4Address(address)) - first])
+
+    nodes = tuple(replace(node, address=moved(node.address)) for node in lab.nodes)
+    return replace(lab, subnet=str(subnet), router=moved(lab.router), host=moved(lab.host), nodes=nodes)
 
 
 def lab_id(seed: int) -> str:

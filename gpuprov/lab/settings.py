@@ -21,7 +21,7 @@ def raise_settings(lab: str) -> None:
     Raises:
         GpuprovError: the kernel refuses.
     """
-    with _held():
+    with machine_lock():
         record = _load()
         low = {name: read(name) for name, least in NEEDED.items() if read(name) < least}
         _save(_Record(labs=record.labs | {lab}, before={**low, **record.before}))
@@ -31,7 +31,7 @@ def raise_settings(lab: str) -> None:
 
 def restore_settings(lab: str) -> None:
     """Strike this lab from the users; with the last one, give back each setting that still has our value."""
-    with _held():
+    with machine_lock():
         record = _load()
         labs = record.labs - {lab}
         if labs:
@@ -79,8 +79,8 @@ def _record_file() -> Path:
 
 
 @contextmanager
-def _held() -> Iterator[None]:
-    """Let one process at a time work on the machine's settings."""
+def machine_lock() -> Iterator[None]:
+    """Let one process at a time work on what all labs share: kernel settings and free address ranges."""
     ROOT.mkdir(parents=True, exist_ok=True)
     with (ROOT / ".machine.lock").open("w", encoding="ascii") as held:
         fcntl.flock(held, fcntl.LOCK_EX)

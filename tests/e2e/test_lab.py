@@ -142,8 +142,10 @@ def test_a_lab_that_is_up_is_not_made_again(made: LabState) -> None:
     assert lab.status(made.id).phase == "up"
 
 
-def test_another_lab_is_made_and_removed_beside(made: LabState, tmp_path: Path, first: Node) -> None:
-    other = lab.up(description(1, 1), tmp_path, ignore_progress)
+def test_another_lab_of_the_same_seed_is_made_and_removed_beside(made: LabState, tmp_path: Path, first: Node) -> None:
+    """The address range is the same one as drawn, and must become another."""
+    other = lab.up(replace(description(0, 1), id="other"), tmp_path, ignore_progress)
+    assert not other.description.network.overlaps(made.description.network)
     assert {made.id, other.id} <= set(lab.list_labs())
     way_in = lab.node(other.id, other.description.nodes[0].name)
     assert way_in.exec(["true"]).status == 0

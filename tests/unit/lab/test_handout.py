@@ -10,6 +10,7 @@ from gpuprov.lab.description import LabDescription
 from gpuprov.lab.record import description_of
 from gpuprov.lab.seed import draw
 from gpuprov.model.diagnostic import GpuprovError
+from gpuprov.spec.decode import load
 
 
 @pytest.fixture
@@ -43,6 +44,14 @@ def test_the_ssh_configuration_is_strict(lab: LabDescription, tmp_path: Path) ->
     assert text.count("HostName ") == len(lab.nodes)
     for line in ("StrictHostKeyChecking yes", "IdentityAgent none", "BatchMode yes", "GlobalKnownHostsFile /dev/null"):
         assert f"  {line}\n" in text
+
+
+@given(strategies.integers(min_value=0, max_value=10**9))
+def test_the_spec_is_one_that_gpuprov_reads(seed: int) -> None:
+    spec, told = load(handout._yaml(handout.spec_document(draw(seed))), "gpuprov.yaml")
+    assert told == ()
+    assert spec is not None
+    assert set(spec.pools) == {"train", "cpu"}
 
 
 @given(strategies.integers(min_value=0, max_value=10**9), strategies.integers(min_value=1, max_value=8))

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 
 import pytest
@@ -5,7 +6,7 @@ from hypothesis import given, strategies
 
 from gpuprov.lab.gpus import DRIVER_RELEASES, MODELS
 from gpuprov.lab.names import ID_PATTERN
-from gpuprov.lab.seed import MAX_NODES, draw, lab_id
+from gpuprov.lab.seed import MAX_NODES, draw, lab_id, move
 
 SEEDS = strategies.integers(min_value=0, max_value=2**64)
 PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"))
@@ -56,6 +57,25 @@ def test_seeds_differ_in_all_that_is_drawn() -> None:
     assert {lab.driver_branch for lab in labs} == set(DRIVER_RELEASES)
     assert len({lab.nodes[0].name for lab in labs}) > 20
     assert {sum(node.gpu is None for node in lab.nodes) for lab in labs} == {1, 2}
+
+
+@given(SEEDS, strategies.integers(min_value=1, max_value=50))
+def test_a_moved_lab_differs_in_its_addresses_only(seed: int, attempt: int) -> None:
+    lab = draw(seed)
+    moved = move(lab, attempt)
+    assert moved == move(lab, attempt)
+    assert replace(move(moved, attempt), subnet="", router="", host="", nodes=()) == replace(
+        lab, subnet="", router="", host="", nodes=()
+    )
+    assert [replace(node, address="") for node in moved.nodes] == [replace(node, address="") for node in lab.nodes]
+    offsets = [int(IPv4Address(node.address)) - int(lab.network[0]) for node in lab.nodes]
+    assert [node.address for node in moved.nodes] == [str(moved.network[offset]) for offset in offsets]
+    assert (moved.router, moved.host) == (str(moved.network[1]), str(moved.network[254]))
+
+
+def test_labs_of_one_seed_move_to_different_ranges() -> None:
+    lab = draw(1)
+    assert len({move(replace(lab, id=lab_id), attempt).subnet for lab_id in ("a", "b") for attempt in range(1, 9)}) > 14
 
 
 def test_the_id_does_not_depend_on_the_number_of_nodes() -> None:
