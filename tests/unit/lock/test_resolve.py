@@ -66,7 +66,7 @@ def test_all_wrong_requests_are_told_at_once(index_of: IndexOf) -> None:
     assert [d.code for d in answer] == ["GP-LOCK-001", "GP-LOCK-002"]
 
 
-NAMES = "abcdef"
+NAMES = "abcde"
 RELATION = st.builds(
     lambda name, bound: f"{name} {bound}".strip(),
     st.sampled_from(NAMES),
@@ -78,13 +78,13 @@ ROW = st.fixed_dictionaries(
         "is": st.builds(lambda name, version: f"{name} {version}", st.sampled_from(NAMES), st.sampled_from("123")),
         "depends": GROUPS,
         "conflicts": st.one_of(st.just(""), st.just(""), RELATION),
-        "provides": st.sampled_from(["", "", "", "f", "e (= 2)"]),
+        "provides": st.sampled_from(["", "", "", "d", "e (= 2)"]),
     }
 )
 INDEX = st.lists(ROW, min_size=3, max_size=14, unique_by=lambda row: row["is"])
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=INDEX, wanted=st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True))
 def test_law_an_answer_is_whole_and_consistent_and_a_refusal_is_right(
     rows: list[dict[str, str]], wanted: list[str], index_of: IndexOf
@@ -104,7 +104,7 @@ def test_law_an_answer_is_whole_and_consistent_and_a_refusal_is_right(
 
 
 def _possible(index: MemoryIndex, wanted: list[str]) -> bool:
-    """Try everything: at most four versions (none among them) of six names."""
+    """Try everything: at most four versions (none among them) of five names."""
 
     def extend(names: list[str], chosen: list[Any]) -> bool:
         if not names:

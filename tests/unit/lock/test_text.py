@@ -1,0 +1,86 @@
+"""A lock survives being written, and an edited one is refused."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuprov.lock.text import lock_digest, read_lock, write_lock
+from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
+from gpuprov.model.diagnostic import GpuprovError
+from gpuprov.model.package import Bound, PackageRow
+
+TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=8)
+ROWS = st.lists(
+    st.builds(
+        PackageRow, name=TEXT, version=TEXT, arch=TEXT, source=TEXT, sha256=TEXT, size=st.integers(0), filename=TEXT
+    ),
+    max_size=3,
+).map(lambda rows: tuple(sorted(rows)))
+REQUESTS = st.lists(st.builds(Request, name=TEXT, constraint=TEXT, source=TEXT, address=TEXT), max_size=2)
+BOUNDS = st.lists(st.builds(Bound, name=TEXT, relation=TEXT, version=TEXT, needed_by=TEXT), max_size=2)
+POOL = st.builds(
+    LockedPool,
+    pool=TEXT,
+    os=TEXT,
+    arch=TEXT,
+    requests=REQUESTS.map(lambda found: tuple(sorted(found))),
+    packages=ROWS,
+    bounds=BOUNDS.map(lambda found: tuple(sorted(found))),
+    driver=TEXT,
+)
+SOURCE = st.builds(
+    LockedSource,
+    name=TEXT,
+    url=TEXT,
+    suite=TEXT,
+    components=st.just(("main",)),
+    fingerprints=st.just(("AA", "BB")),
+    on_host=st.booleans(),
+    key_text=TEXT,
+)
+LOCK = st.builds(
+    lambda sources, pools: Lock(
+        spec_inputs="sha256:1",
+        catalog_inputs="sha256:2",
+        sources=tuple(sorted(sources, key=lambda s: s.name)),
+        pools={pool.pool: pool for pool in pools},
+        digest="",
+    ),
+    st.lists(SOURCE, max_size=2, unique_by=lambda s: s.name),
+    st.lists(POOL, max_size=2, unique_by=lambda p: p.pool),
+)
+
+
+@given(lock=LOCK)
+def test_law_what_is_written_is_read(lock: Lock) -> None:
+    read = read_lock(write_lock(lock), "gpuprov.lock")
+    assert read == replace(lock, digest=lock_digest(lock))
+
+
+def _lock(version: str) -> Lock:
+    row = PackageRow(name="nvidia-open", version=version, arch="amd64", source="nvidia", sha256="aa")
+    pool = LockedPool(
+        pool="train", os="debian-12", arch="amd64", requests=(), packages=(row,), bounds=(), driver="440.33.01"
+    )
+    return Lock(spec_inputs="a", catalog_inputs="b", sources=(), pools={"train": pool}, digest="")
+
+
+def test_versions_keep_their_text() -> None:
+    text = write_lock(_lock("440.33.01-1"))
+    assert '"440.33.01-1"' in text
+    assert read_lock(text, "f").pools["train"].driver == "440.33.01"
+
+
+def test_a_row_is_one_line() -> None:
+    lines = [line for line in write_lock(_lock("440.33.01-1")).splitlines() if "440.33.01-1" in line]
+    assert len(lines) == 1
+    assert json.loads(lines[0])["name"] == "nvidia-open"
+
+
+def test_an_edited_lock_is_refused() -> None:
+    with pytest.raises(GpuprovError) as caught:
+        read_lock(write_lock(_lock("440.33.01-1")).replace("440.33.01-1", "440.33.02-1"), "gpuprov.lock")
+    assert [d.code for d in caught.value.diagnostics] == ["GP-DOC-006"]
