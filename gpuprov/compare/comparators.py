@@ -15,7 +15,7 @@ Comparator = Callable[[Value, Value], bool | None]
 
 def compare_equal(expected: Value, observed: Value) -> bool:
     """Whether both are the same value of the same type: `True` is not `1`."""
-    return type(expected) is type(observed) and expected == observed
+    return _canonical(expected) == _canonical(observed)
 
 
 def compare_version(expected: Value, observed: Value) -> bool | None:
