@@ -12,7 +12,7 @@ from gpuprov.lab import cgroup, disk, handout, network, removal
 from gpuprov.lab.base import ensure_base
 from gpuprov.lab.command import failure, require_programs
 from gpuprov.lab.description import LabDescription, NodeDescription
-from gpuprov.lab.names import NETNS_FOLDER, LabNames
+from gpuprov.lab.names import ID_PATTERN, NETNS_FOLDER, LabNames
 from gpuprov.lab.node import Node, start_service
 from gpuprov.lab.record import LabRecord, exclusive, read_record, write_record
 from gpuprov.lab.seed import move
@@ -43,6 +43,7 @@ def up(description: LabDescription, folder: Path, report: Report) -> LabState:
     Raises:
         GpuprovError: no root (GP-LAB-001), or the lab cannot be built (GP-LAB-002).
     """
+    _check_id(description.id)
     _require_root()
     require_programs()
     folder = folder.absolute()
@@ -71,6 +72,7 @@ def down(lab_id: str, report: Report) -> Leftovers:
     Raises:
         GpuprovError: no root (GP-LAB-001), or something resists (GP-LAB-002).
     """
+    _check_id(lab_id)
     _require_root()
     with exclusive(lab_id):
         record = read_record(lab_id)
@@ -88,6 +90,7 @@ def status(lab_id: str) -> LabStatus:
     Raises:
         GpuprovError: there is no such lab (GP-LAB-003).
     """
+    _check_id(lab_id)
     record = read_record(lab_id)
     if record is None:
         if removal.find(lab_id).empty:
@@ -121,6 +124,7 @@ def node(lab_id: str, name: str) -> Node:
     Raises:
         GpuprovError: there is no such lab or node (GP-LAB-003).
     """
+    _check_id(lab_id)
     record = read_record(lab_id)
     if record is None:
         raise _no_such_lab(lab_id)
@@ -282,6 +286,20 @@ def _answers(address: str, port: int) -> bool:
             return True
     except OSError:
         return False
+
+
+def _check_id(lab_id: str) -> None:
+    """Refuse what cannot be a lab's id (GP-RUN-004)."""
+    if ID_PATTERN.fullmatch(lab_id) is None:
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-RUN-004",
+                summary=f"{lab_id!r} cannot be a lab's id",
+                detail="It becomes part of the names of network links, which are short.",
+                hint="use one to six lower case letters and digits",
+                address="lab",
+            )
+        )
 
 
 def _require_root() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gpuprov.lab import lab, seed, settings
-from gpuprov.lab.description import LabDescription
+from gpuprov.lab.description import GpuDescription, LabDescription
 from gpuprov.lab.node import Node
 from gpuprov.lab.state import LabState, Power
 from gpuprov.model.diagnostic import GpuprovError
@@ -162,6 +162,30 @@ def test_the_folder_of_another_lab_is_refused(made: LabState) -> None:
         lab.up(description(2, 1), made.folder, ignore_progress)
     assert "belongs to the lab" in caught.value.diagnostics[0].summary
     assert lab.leftovers(description(2, 1).id).empty
+
+
+@pytest.mark.parametrize("error", [ValueError("no such fault"), KeyboardInterrupt()], ids=["failed", "interrupted"])
+def test_nothing_is_left_of_a_lab_that_cannot_be_made(
+    made: LabState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    """The second node's hardware fails, when the first one boots already."""
+    drawn = description(5, 2)
+    real = lab.hardware_files
+
+    def fail(gpu: GpuDescription | None) -> dict[str, tuple[bytes, int]]:
+        if gpu is None:
+            time.sleep(0.5)
+            raise error
+        return real(gpu)
+
+    monkeypatch.setattr(lab, "hardware_files", fail)
+    before = time.monotonic()
+    with pytest.raises(type(error)):
+        lab.up(drawn, tmp_path, ignore_progress)
+    assert time.monotonic() - before < 40
+    assert lab.leftovers(drawn.id).empty
+    assert not (tmp_path / "id_ed25519").exists()
+    assert lab.status(made.id).phase == "up"
 
 
 KILLED_UP = """

@@ -42,3 +42,11 @@ def test_a_machine_that_uses_every_range_is_told_so(monkeypatch: pytest.MonkeyPa
     with pytest.raises(GpuprovError) as caught:
         lab._free_range(draw(1))
     assert "vpn0" in caught.value.diagnostics[0].detail
+
+
+@pytest.mark.parametrize("lab_id", ["", "My Lab", "sevenxx", "../up"])
+def test_what_cannot_be_an_id_is_a_usage_error(lab_id: str) -> None:
+    for call in (lambda: lab.down(lab_id, ignore_progress), lambda: lab.status(lab_id), lambda: lab.node(lab_id, "n")):
+        with pytest.raises(GpuprovError) as caught:
+            call()
+        assert caught.value.diagnostics[0].code == "GP-RUN-004"
