@@ -1,6 +1,7 @@
 """Values that Ansible's INI format changes: `12.10` becomes 12.1, `000000` becomes 0 (A48)."""
 
 import ast
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +13,12 @@ _SETTING = re.compile(r"""(?:^|(?<=\s))(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?
 _SECTION = re.compile(r"\s*\[(?P<name>[^\]:]+)(?::(?P<kind>[a-z]+))?\]")
 
 
+def is_ini(path: Path) -> bool:
+    """Whether Ansible reads a path by its INI parser: a file whose name does not say otherwise."""
+    other = {".yml", ".yaml", ".json", ".toml"}
+    return path.is_file() and path.suffix.lower() not in other and not os.access(path, os.X_OK)
+
+
 def find_lossy_values(path: Path) -> tuple[Diagnostic, ...]:
     """Warn of each value of an INI inventory that Ansible reads as something else than what is written.
 
@@ -19,10 +26,8 @@ def find_lossy_values(path: Path) -> tuple[Diagnostic, ...]:
     hosts and below `[group:vars]` alike.
 
     Args:
-        path: the inventory; anything but an INI file gives nothing.
+        path: the inventory, an INI file.
     """
-    if not path.is_file() or path.suffix.lower() in {".yml", ".yaml", ".json", ".toml"}:
-        return ()
     found = []
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
         if line.lstrip().startswith(("#", ";")) or _SECTION.match(line):
@@ -65,7 +70,7 @@ def find_odd_types(host: str, variables: Mapping[str, object]) -> list[Diagnosti
             code="GP-INV-006",
             severity=Severity.WARNING,
             address=host,
-            summary=f"{name} is {'a truth value' if isinstance(value, bool) else 'a number with a fraction'} and no text",
+            summary=f"{name} is {'a truth value' if isinstance(value, bool) else 'a number'}, not a text",
             hint=f"put the value of {name} into quotes",
         )
         for name, value in sorted(variables.items())

@@ -9,7 +9,7 @@ from typing import Any
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.host import Host
 from gpuprov.provision.limit import apply_limit, unknown_name
-from gpuprov.provision.lossy import find_lossy_values, find_odd_types
+from gpuprov.provision.lossy import find_lossy_values, find_odd_types, is_ini
 from gpuprov.provision.program import run_ansible
 from gpuprov.provision.variables import is_connection_variable, read_connection
 
@@ -75,7 +75,9 @@ def read_inventory(path: Path, *, vault_password_file: str | None = None, limit:
     errors = [d for d in diagnostics if d.severity is Severity.ERROR]
     if errors:
         raise GpuprovError(*errors)
-    return Inventory(path=path, hosts=hosts, groups=groups, warnings=(*find_lossy_values(path), *diagnostics))
+    # Of an INI file the lines themselves were looked at.
+    warnings = find_lossy_values(path) if is_ini(path) else tuple(diagnostics)
+    return Inventory(path=path, hosts=hosts, groups=groups, warnings=warnings)
 
 
 def hosts_of(inventory: Inventory, group: str) -> tuple[Host, ...]:

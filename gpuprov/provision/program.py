@@ -91,7 +91,9 @@ def _explain(name: str, status: int, text: str, path: Path) -> Diagnostic:
             column=int(place["column"] or 1),
             text=_source_line(Path(place["file"]), int(place["line"])),
         )
-    vault = "vault" in text.lower() and ("decrypt" in text.lower() or "secret" in text.lower())
+    vault = name == "ansible-vault" or re.search(r"(?i)vault.*(?:secret|decrypt)|decrypt.*vault", text) is not None
+    if "Vault password:" in text:
+        text = "no vault password is given"
     return Diagnostic(
         code="GP-INV-001",
         address=str(path),
@@ -114,12 +116,13 @@ def _first_cause(text: str) -> str:
 
 def _span_by_text(text: str, path: Path) -> Span | None:
     """The line of an INI file that Ansible quotes without its number."""
-    quoted = re.search(r"got: (.+)$", text, re.MULTILINE)
-    if quoted is None or not path.is_file():
+    quoted = re.search(r"got: (.+)$|pattern '(.+?)' supplied", text, re.MULTILINE)
+    wanted = (quoted[1] or quoted[2]).strip().strip("'\"") if quoted is not None else ""
+    if not path.is_file():
         return None
-    wanted = quoted[1].strip().strip("'\"")
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
-        if wanted and wanted in line:
+        half_section = not wanted and line.startswith("[") and "]" not in line
+        if (wanted and wanted in line) or half_section:
             return Span(file=str(path), line=number, column=line.index(wanted) + 1, text=line)
     return None
 

@@ -82,18 +82,22 @@ def read_ssh_options(text: str) -> dict[str, str] | Refusal:
 
 def _judge(key: str, value: str, word: str) -> Refusal | None:
     shown = f"{key}={value}" if word.startswith("-o") else f"{word[:2]} {value}"
-    if key == "stricthostkeychecking" and value.lower() not in {"yes", "ask"}:
-        return Refusal(
-            shown, "nothing: host keys are always checked; put the host's key into known_hosts (ssh-keyscan)"
-        )
-    if key == "userknownhostsfile" and "/dev/null" in value.split():
-        return Refusal(shown, "the path of a known_hosts file; host keys are always checked")
-    if key == "proxycommand":
-        return Refusal(shown, "-o ProxyJump=[user@]host[:port], or the ProxyCommand in an ssh configuration file (-F)")
-    if key == "identitiesonly" and value.lower() not in {"yes", "no"}:
-        return Refusal(shown, "IdentitiesOnly=yes or no")
-    if key in {"port", "connecttimeout"} and not value.isdigit():
-        return Refusal(shown, "a number")
-    if key not in _KNOWN and key not in HARMLESS:
+    if key not in _KNOWN and key not in HARMLESS and key != "proxycommand":
         return Refusal(shown, "the option in an ssh configuration file, named with -F")
-    return None
+    instead = _instead(key, value)
+    return Refusal(shown, instead) if instead else None
+
+
+def _instead(key: str, value: str) -> str:
+    """What to write instead of an option's value; empty when it can be honoured."""
+    if key == "stricthostkeychecking" and value.lower() not in {"yes", "ask"}:
+        return "nothing: host keys are always checked; put the host's key into known_hosts (ssh-keyscan)"
+    if key == "userknownhostsfile" and "/dev/null" in value.split():
+        return "the path of a known_hosts file; host keys are always checked"
+    if key == "proxycommand":
+        return "-o ProxyJump=[user@]host[:port], or the ProxyCommand in an ssh configuration file (-F)"
+    if key == "identitiesonly" and value.lower() not in {"yes", "no"}:
+        return "IdentitiesOnly=yes or no"
+    if key in {"port", "connecttimeout"} and not value.isdigit():
+        return "a number"
+    return ""
