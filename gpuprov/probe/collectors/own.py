@@ -10,7 +10,11 @@ from gpuprov.probe.collector import Collector, Found, failure, fixed, odd
 
 _OWNED = """\
 s=$(stat -c %s /var/lib/gpuprov/owned.json 2>&1) || { printf '%s\\n' "$s" >&2; exit 2; }
-cat /var/lib/gpuprov/owned.json
+cat /var/lib/gpuprov/owned.json || exit 1
+if [ -e /var/lib/gpuprov/installed.json ]; then
+  printf '\\nbrought '
+  cat /var/lib/gpuprov/installed.json || exit 1
+fi
 """
 # `systemctl show` says success/0 for a unit that does not exist, so LoadState counts, and the result that the unit
 # itself wrote. Every transaction has a folder before it has a unit: without folders systemd need not be asked.
@@ -34,13 +38,19 @@ _PREFIX = "gpuprov-transaction-"
 
 
 def parse_owned(output: CollectorOutput, recording: Recording) -> Found:
-    """gpuprov.owned: the record, or Absent on a host that gpuprov did not touch."""
+    """gpuprov.owned: the record, or Absent on a host that gpuprov did not touch.
+
+    Its key `brought` lists the packages that were not there before gpuprov came: only these are ever removed.
+    """
     if "No such file" in output.stderr or "Not a directory" in output.stderr:
         return {"gpuprov.owned": Absent()}
     if output.status != 0:
         return {"gpuprov.owned": failure(output, recording, "reading owned.json")}
-    value = _json(output.stdout)
-    return {"gpuprov.owned": Known(value) if isinstance(value, dict) else odd(output, "owned.json")}
+    record, mark, brought = output.stdout.partition("\nbrought ")
+    value, names = _json(record), _json(brought) if mark else []
+    if not isinstance(value, dict) or not isinstance(names, list):
+        return {"gpuprov.owned": odd(output, "owned.json")}
+    return {"gpuprov.owned": Known(value | {"brought": names} if mark else value)}
 
 
 def _json(text: str) -> Any:
