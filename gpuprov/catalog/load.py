@@ -73,6 +73,13 @@ def rows(cls: type[R]) -> tuple[R, ...]:
     return tuple(row for row in table(name).rows if isinstance(row, cls))
 
 
+def cite(row: Row) -> str:
+    """Where a row comes from, for a diagnostic: title and date of its sources."""
+    name = next(name for name, kind in FILES.items() if isinstance(row, kind))
+    found = table(name).sources
+    return "; ".join(f"{found[key].title}, {found[key].as_of}" for key in row.sources)
+
+
 def read_table(text: str, file: str, cls: type[Row]) -> Table:
     """Read the text of a catalog file.
 

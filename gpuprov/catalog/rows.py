@@ -44,6 +44,8 @@ class ArchitectureRow(Row):
     """Last driver branch that supports it; None: support goes on."""
     flavour: str
     """any | open | proprietary: which kernel modules support it."""
+    listed_as: str = ""
+    """Name under which driver branches list it, where that is another."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

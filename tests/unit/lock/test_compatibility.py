@@ -1,0 +1,48 @@
+"""The rules over specs and locks: codes, severities and the lines they are told at."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gpuprov.lock.compatibility import check_lock, check_spec
+from gpuprov.lock.types import Lock, LockedPool
+from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.model.package import PackageRow
+from gpuprov.spec.decode import load
+
+FOLDER = Path(__file__).parents[2] / "cases"
+CASES = yaml.safe_load((FOLDER / "lock" / "compatibility.yaml").read_text())["cases"]
+BASE = yaml.safe_load((FOLDER / "spec" / "refused.yaml").read_text())["base"]
+TODAY = "2026-11-30"
+
+
+def told(found: Iterable[Diagnostic]) -> list[list[Any]]:
+    return [[d.code, d.severity.value, d.address, d.span.line if d.span else None] for d in found]
+
+
+def lock_of(given: dict[str, Any]) -> Lock:
+    packages = tuple(
+        PackageRow(name=name, version=version, arch="amd64", source="nvidia", sha256="0")
+        for name, version in given["packages"].items()
+    )
+    pool = LockedPool(
+        pool="train", os="debian-12", arch="amd64", requests=(), packages=packages, bounds=(), driver=given["driver"]
+    )
+    return Lock(spec_inputs="", catalog_inputs="", sources=(), pools={"train": pool}, digest="")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_compatibility(case: dict[str, Any]) -> None:
+    text = BASE
+    for old, new in case["change"].items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    spec, wrong = load(text, "gpuprov.yaml")
+    assert wrong == ()
+    assert spec is not None
+    assert told(check_spec(spec, today=TODAY)) == case["found"]
+    if "lock" in case:
+        assert told(check_lock(lock_of(case["lock"]), spec, today=TODAY)) == case["locked"]
