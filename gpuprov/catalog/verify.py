@@ -1,0 +1,142 @@
+"""Checks over the whole catalog that no single row can fail: references, duplicates, dates."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gpuprov.catalog.load import FILES, rows, table
+from gpuprov.catalog.rows import (
+    ArchitectureRow,
+    BranchRow,
+    ComponentRow,
+    DcgmRow,
+    GpuRow,
+    NeverRow,
+    PackagesRow,
+    RepositoryRow,
+    ServiceRow,
+    SystemRow,
+    ToolkitRow,
+)
+from gpuprov.model.version import Constraint, compare_driver, driver_branch
+
+_DATE: Final = re.compile(r"20[0-9]{2}(-[0-9]{2}(-[0-9]{2})?)?")
+_MONTH: Final = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
+
+
+def problems() -> tuple[str, ...]:
+    """Everything that is wrong with the packaged catalog, one sentence each; empty when it is sound."""
+    return (*_sources(), *_gpus(), *_branches(), *_toolkits(), *_systems(), *_packages(), *_patterns(), *_dcgm())
+
+
+def _sources() -> Iterator[str]:
+    for name in FILES:
+        found = table(name)
+        if not re.fullmatch(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}", found.as_of):
+            yield f"{name}: as_of is no date"
+        for key, source in found.sources.items():
+            if not _DATE.fullmatch(source.as_of) or source.as_of > found.as_of or not source.title:
+                yield f"{name}: the source {key} has no title, or no date up to the file's"
+        used = {key for row in found.rows for key in row.sources}
+        for key in sorted(set(found.sources) - used):
+            yield f"{name}: no row uses the source {key}"
+
+
+def _gpus() -> Iterator[str]:
+    names: dict[str, str] = {}
+    devices: dict[str, str] = {}
+    known = {row.id for row in rows(ArchitectureRow)}
+    for row in rows(GpuRow):
+        if row.architecture not in known:
+            yield f"gpus: {row.id} has the unknown architecture {row.architecture}"
+        if row.fabric is not None and row.fabric not in {"none", "nvswitch", "nvlsm", "external"}:
+            yield f"gpus: {row.id} has the unknown fabric {row.fabric}"
+        for name in row.nvml_names:
+            if names.setdefault(name, row.id) != row.id:
+                yield f"gpus: NVML's name {name} is of {names[name]} and {row.id}"
+        for device in row.pci_ids:
+            if not re.fullmatch(r"[0-9a-f]{4}", device) or devices.setdefault(device, row.id) != row.id:
+                yield f"gpus: the device {device} of {row.id} is no id, or another row's"
+
+
+def _branches() -> Iterator[str]:
+    known = {row.listed_as or row.id for row in rows(ArchitectureRow)}
+    limits = {row.id: row.max_branch for row in rows(ArchitectureRow)}
+    for row in rows(BranchRow):
+        if driver_branch(row.latest) != row.number:
+            yield f"branches: the latest of {row.id} is of another branch"
+        for name in row.architectures:
+            limit = limits.get(name)
+            if name not in known or (limit is not None and row.number > limit):
+                yield f"branches: {row.id} lists {name}, which is unknown or has left it"
+        if row.end_of_support is not None and not _MONTH.fullmatch(row.end_of_support):
+            yield f"branches: the end of {row.id} is no month"
+        if row.status not in {None, "supported", "ended", "superseded"}:
+            yield f"branches: {row.id} has the unknown status {row.status}"
+
+
+def _toolkits() -> Iterator[str]:
+    for row in rows(ToolkitRow):
+        if not row.id.startswith(f"{row.release}."):
+            yield f"toolkits: {row.id} is not of {row.release}"
+        if row.bundled_driver is not None and compare_driver(row.bundled_driver, row.min_driver) < 0:
+            yield f"toolkits: {row.id} bundles a driver that is older than its lowest"
+    for release in {row.release for row in rows(ToolkitRow)}:
+        if len({row.min_driver for row in rows(ToolkitRow) if row.release == release}) > 1:
+            yield f"toolkits: the lowest driver differs within {release}"
+
+
+def _systems() -> Iterator[str]:
+    repositories = {row.id: row for row in rows(RepositoryRow)}
+    for row in rows(SystemRow):
+        repository = repositories.get(row.repository)
+        if repository is None:
+            yield f"systems: {row.id} names the unknown repository {row.repository}"
+        elif row.built and not (row.engine and row.node_exporter and repository.fingerprint and repository.url):
+            yield f"systems: {row.id} is built, and something about it is not known"
+    for repository in repositories.values():
+        if repository.fingerprint is not None and not re.fullmatch(r"[0-9A-F]{40}", repository.fingerprint):
+            yield f"repositories: the fingerprint of {repository.id} has not 40 hex digits"
+
+
+def _packages() -> Iterator[str]:
+    found = rows(PackagesRow)
+    for index, row in enumerate(found):
+        if row.equal not in {"", "driver", "part"} or not set(row.free) <= set(row.packages):
+            yield f"packages: {row.id} has an unknown `equal`, or frees a package that it has not"
+        for other in found[:index]:
+            same = all(getattr(row, key) == getattr(other, key) for key in ("part", "family", "origin", "modules"))
+            apart = (row.min_branch or 0) > (other.max_branch or 999) or (other.min_branch or 0) > (
+                row.max_branch or 999
+            )
+            if same and not apart:
+                yield f"packages: {row.id} and {other.id} answer the same question"
+    locked = {re.sub(r"<[^>]*>", "580", name) for row in found for name in row.packages}
+    locked |= {name for row in rows(SystemRow) for name in (*row.engine, row.node_exporter or "")}
+    for never in rows(NeverRow):
+        for name in sorted(name for name in locked if re.fullmatch(never.pattern, name)):
+            yield f"never: {never.id} forbids {name}, which the catalog itself asks for"
+    for service in rows(ServiceRow):
+        if not set(service.packages) & locked:
+            yield f"services: no package of {service.id} is ever locked"
+
+
+def _patterns() -> Iterator[str]:
+    for name, pattern in [(r.id, p) for r in rows(ComponentRow) for p in r.patterns] + [
+        (r.id, r.pattern) for r in rows(NeverRow)
+    ]:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            yield f"{name}: the pattern {pattern} is no regular expression: {error}"
+
+
+def _dcgm() -> Iterator[str]:
+    known = {row.id for row in rows(ArchitectureRow)}
+    for row in rows(DcgmRow):
+        try:
+            Constraint.parse(row.versions)
+        except ValueError as error:
+            yield f"dcgm: {row.id}: {error}"
+        if row.verdict not in {"refuse", "warn"} or not set(row.architectures) <= known:
+            yield f"dcgm: {row.id} has an unknown verdict or architecture"

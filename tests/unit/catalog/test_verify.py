@@ -1,0 +1,64 @@
+"""The packaged catalog is sound, and each check can fail."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gpuprov.catalog import load, verify
+from gpuprov.catalog.rows import Row
+
+
+def test_the_packaged_catalog_is_sound() -> None:
+    assert verify.problems() == ()
+
+
+def changed(name: str, index: int, **values: Any) -> Callable[[str], load.Table]:
+    real = load.table
+
+    def table(asked: str) -> load.Table:
+        found = real(asked)
+        if asked != name:
+            return found
+        rows: list[Row] = list(found.rows)
+        rows[index] = replace(rows[index], **values)
+        return replace(found, rows=tuple(rows))
+
+    return table
+
+
+@pytest.mark.parametrize(
+    ("name", "index", "values", "word"),
+    [
+        ("gpus", 0, {"architecture": "pascall"}, "architecture"),
+        ("gpus", 0, {"fabric": "nvlink"}, "fabric"),
+        ("gpus", 1, {"nvml_names": ("Tesla P100-PCIE-16GB",)}, "NVML"),
+        ("gpus", 1, {"pci_ids": ("15f8",)}, "device"),
+        ("branches", 0, {"latest": "535.1.1"}, "another branch"),
+        ("branches", -1, {"architectures": ("volta",)}, "volta"),
+        ("branches", 1, {"end_of_support": "June 2026"}, "month"),
+        ("branches", 1, {"status": "dead"}, "status"),
+        ("toolkits", 0, {"release": "12.0"}, "not of"),
+        ("toolkits", 0, {"bundled_driver": "440.33.01"}, "older"),
+        ("toolkits", 1, {"min_driver": "530.30.02", "release": "12.0"}, "differs"),
+        ("systems", 0, {"repository": "debian11"}, "repository"),
+        ("systems", 0, {"engine": ()}, "not known"),
+        ("repositories", 0, {"fingerprint": "3BF863CC"}, "fingerprint"),
+        ("packages", 0, {"free": ("x",)}, "frees"),
+        ("packages", 0, {"modules": "proprietary"}, "same question"),
+        ("packages", 0, {"packages": ("cuda-drivers",)}, "forbids"),
+        ("services", 0, {"packages": ("x",)}, "ever locked"),
+        ("components", 0, {"patterns": ("(",)}, "regular expression"),
+        ("dcgm", 0, {"versions": "<<<"}, "dcgm"),
+        ("dcgm", 0, {"verdict": "maybe"}, "verdict"),
+        ("dcgm", 2, {"sources": ("exp707",)}, "no row uses the source dcgm314"),
+    ],
+)
+def test_each_check_can_fail(
+    monkeypatch: pytest.MonkeyPatch, name: str, index: int, values: dict[str, Any], word: str
+) -> None:
+    table = changed(name, index, **values)
+    monkeypatch.setattr(load, "table", table)
+    monkeypatch.setattr(verify, "table", table)
+    assert any(word in problem for problem in verify.problems())
