@@ -58,7 +58,8 @@ class Fetcher:
         if answer is None:
             return None
         if answer.validators:
-            write_bytes(kept, json.dumps(answer.validators).encode() + b"\n" + answer.data)
+            head = {"headers": answer.validators, "sha256": hashlib.sha256(answer.data).hexdigest()}
+            write_bytes(kept, json.dumps(head).encode() + b"\n" + answer.data)
         return answer.data
 
     def by_digest(self, urls: tuple[str, ...], source: str, *, sha256: str, size: int) -> Path:
@@ -171,11 +172,12 @@ class _NotModified:
 
 def _read_kept(path: Path) -> tuple[dict[str, str], bytes] | None:
     try:
-        head, _, data = path.read_bytes().partition(b"\n")
-        headers = json.loads(head)
-    except (FileNotFoundError, ValueError):
-        return None  # never fetched, or damaged: fetched anew
-    return (headers, data) if isinstance(headers, dict) else None
+        text, _, data = path.read_bytes().partition(b"\n")
+        head = json.loads(text)
+        whole = head["sha256"] == hashlib.sha256(data).hexdigest()
+        return (dict(head["headers"]), data) if whole else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # never fetched, or damaged: fetched anew, and writing it tells of a broken cache
 
 
 def _digest(path: Path) -> str:

@@ -10,6 +10,7 @@ from typing import IO, Final, cast
 
 from gpuprov.lock.index import Group, Relation
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.version import check_version
 
 FIELDS: Final = (
     "Package",
@@ -44,7 +45,7 @@ _ANY_CASE: Final = re.compile(_PATTERN, re.MULTILINE | re.IGNORECASE)
 _NAME: Final = r"[A-Za-z0-9][A-Za-z0-9+._-]*"
 _RELATION: Final = re.compile(
     rf"\s*(?P<name>{_NAME})(?::(?P<qualifier>[a-z0-9-]+))?\s*"
-    r"(?:\(\s*(?P<relation>>=|<=|>>|<<|=|>|<)\s*(?P<version>[^\s)]+)\s*\))?\s*(?:\[[^\]]*\])?\s*"
+    r"(?:\(\s*(?P<relation>>=|<=|>>|<<|=|>|<)\s*(?P<version>[A-Za-z0-9.+~:-]+)\s*\))?\s*(?:\[[^\]]*\])?\s*"
 )
 
 
@@ -113,6 +114,8 @@ def _relation(text: str, arch: str) -> Relation:
     name, qualifier = found["name"], found["qualifier"]
     if qualifier and qualifier not in {"any", "native", "all", arch}:
         name = f"{name}:{qualifier}"  # another architecture: nothing in this index answers it
+    if found["version"]:
+        check_version(found["version"])
     relation = {">": ">=", "<": "<="}.get(found["relation"] or "", found["relation"] or "")
     return Relation(name, relation, found["version"] or "")
 
