@@ -1,0 +1,94 @@
+"""The commented example that `gpuprov init` writes; a test loads it, so it cannot rot."""
+
+from typing import Final
+
+_SPEC: Final = """\
+# A spec of gpuprov: what the hosts of a site must be. `gpuprov validate` checks it.
+# Versions are quoted text: YAML would read 12.10 as 12.1.
+apiVersion: gpuprov/v1
+name: example                          # name of the site
+os: debian-12                          # debian-12 | debian-13; a pool may differ
+
+# Where packages come from, beside the OS archive. gpuprov trusts a repository only by the key that you name here:
+# get it from the vendor, compare its fingerprint
+#   {fingerprint}
+# and keep it beside this file.
+sources:
+  nvidia:
+    type: apt
+    url: "{url}"
+    flat: true                         # a repository without suites
+    key: keys/nvidia.asc               # relative to this file
+
+# The software stack of all pools. A part that is left out, or null, is not wanted.
+stack:
+  driver:
+    version: "580.*"                   # `gpuprov lock` makes one exact version of it; nothing else moves it
+    modules: open                      # open | proprietary
+    source: nvidia                     # nvidia | os | a name from sources
+  cuda: "13.0"                         # toolkit, major.minor
+  container: {{engine: docker, toolkit: "1.18.*"}}
+  fabric: auto                         # Fabric Manager, equal to the driver, where the GPU needs it
+  dcgm: "4.*"
+  packages: [htop]                     # anything else that the sources hold, or {{name: jq, version: "1.*"}}
+
+# Pools are hosts that are equal by intention.
+pools:
+  train:
+    gpu: {{model: H100-SXM5-80GB, per_host: 8}}
+    onprem: {{group: train}}             # group of the inventory
+    rollout: {{batch: 25%}}              # hosts changed at a time: a number or a percentage
+  login:
+    gpu: none                          # no GPU: the stack is installed, nothing is loaded
+    onprem: {{group: login}}
+    stack: {{dcgm: null}}                # overrides, field by field
+    verify: []
+
+files:
+  "/etc/motd": {{text: "Managed by gpuprov\\n", mode: "0644"}}
+
+monitoring: {{exporters: [node, dcgm]}}  # ports 9100 and 9400
+
+verify: ["nvidia-smi -L"]              # commands that must succeed on a host after it was changed
+
+targets:
+  onprem: {{inventory: inventory/site.yml}}
+
+# Differences that you accept until a date, each with its reason:
+# parity:
+#   waivers:
+#     - {{facet: host.kernel.release, reason: "kernels follow the OS", until: 2027-03-01}}
+"""
+
+_INVENTORY: Final = """\
+# An Ansible inventory. gpuprov reads what you have, in YAML or INI, with group and host variables; versions are not its
+# business. Host keys are checked against your known_hosts; login keys come from your ssh agent, or from
+# ansible_ssh_private_key_file.
+all:
+  vars:
+    ansible_user: admin                # a user who may use sudo
+  children:
+    train:
+      hosts:
+        gpu-[01:02].example.org:
+    login:
+      hosts:
+        login.example.org:
+          ansible_host: 192.0.2.10     # address, where the name does not resolve
+          ansible_port: 22
+"""
+
+
+def fill_spec(url: str, fingerprint: str) -> str:
+    """The example spec with NVIDIA's repository filled in.
+
+    Args:
+        url: root of the repository.
+        fingerprint: of its signing key.
+    """
+    return _SPEC.format(url=url, fingerprint=fingerprint)
+
+
+def inventory_text() -> str:
+    """The example inventory."""
+    return _INVENTORY
