@@ -166,7 +166,8 @@ def test_containers_get_the_gpus_they_ask_for(made: LabState, nodes: list[Node])
     install(node, made.description.driver_releases[0], *packages)
     said(node, "nvidia-ctk runtime configure --runtime=docker && systemctl restart docker")
     image = "mkdir -p /srv/image/bin; cp /bin/busybox /srv/image/bin; ln -sf busybox /srv/image/bin/sh; "
-    image += "ln -sf busybox /srv/image/bin/cat; ln -sf busybox /srv/image/bin/ls; tar -C /srv/image -c . | docker import - lab"
+    image += "ln -sf busybox /srv/image/bin/cat; ln -sf busybox /srv/image/bin/ls; "
+    image += "tar -C /srv/image -c . | docker import - lab"
     said(node, image)
     listed = said(node, "nvidia-smi -L").splitlines()
     whole = said(node, "docker run --rm --runtime=nvidia -e NVIDIA_VISIBLE_DEVICES=all lab nvidia-smi -L")

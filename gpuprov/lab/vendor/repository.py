@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import shutil
+import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -24,6 +25,9 @@ KEY_FILE = "lab-vendor.asc"
 """The certificate's name inside the published folder, as NVIDIA publishes its own beside the packages."""
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "sbsa"}
 """NVIDIA's names of Debian's architectures, in the Architecture field of Release and in the repository's address."""
+
+_POOL_SECONDS = 14 * 24 * 3600.0
+"""How long packages built from other inputs are kept after their last use."""
 
 
 class Signature(StrEnum):
@@ -145,8 +149,17 @@ def _pool(cache: Path, architecture: str, progress: Report) -> tuple[Path, tuple
             temporary = listing.with_suffix(".new")
             temporary.write_text(json.dumps([asdict(row) for row in rows]))
             temporary.replace(listing)
+        os.utime(listing)
+        _forget_old_pools(pool)
     found = json.loads(listing.read_text())
     return pool, tuple(VendorRow(**{**row, "releases": tuple(row["releases"])}) for row in found)
+
+
+def _forget_old_pools(pool: Path) -> None:
+    """Removes the pools of other inputs that nobody used for a while."""
+    for listing in pool.parent.glob("vendor-*/rows.json"):
+        if listing.parent != pool and time.time() - listing.stat().st_mtime > _POOL_SECONDS:
+            shutil.rmtree(listing.parent, ignore_errors=True)
 
 
 def _build_row(pool: Path, package: Package) -> VendorRow:

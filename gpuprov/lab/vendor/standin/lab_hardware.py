@@ -48,9 +48,11 @@ def boot() -> None:
     described = json.loads(DESCRIPTION.read_text())
     hardware = with_identity(described, Path("/etc/machine-id").read_text().strip())
     for name, place in _MOUNTS.items():
+        if not place.is_dir():
+            raise FileNotFoundError(f"{place} is missing: this machine's kernel cannot be covered with simulated GPUs")
         folder = STATE / name
         folder.mkdir(parents=True)
-        _copy_shallow(place, folder)
+        copy_shallow(place, folder)
     for device in [*hardware["switches"], *hardware["gpus"]]:
         write_pci_device(STATE / "pci" / device["bus"], device)
     (STATE / "hardware.json").write_text(json.dumps(hardware, indent=1))
@@ -140,9 +142,9 @@ def write_pci_device(folder: Path, device: dict[str, Any]) -> None:
     (folder / "config").write_bytes(header)
 
 
-def _copy_shallow(place: Path, folder: Path) -> None:
+def copy_shallow(place: Path, folder: Path) -> None:
     """Makes the machine's own entries visible in the folder that will cover them: links, and folders by name."""
-    for entry in place.iterdir() if place.exists() else ():
+    for entry in place.iterdir():
         target = folder / entry.name
         if entry.is_symlink():
             target.symlink_to(entry.readlink())

@@ -1,14 +1,17 @@
 import gzip
 import hashlib
 import lzma
+import os
 import shutil
 import subprocess
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pysequoia
 import pytest
 
+from gpuprov.lab.gpus import DRIVER_RELEASES
 from gpuprov.lab.vendor import repository
 from gpuprov.lab.vendor.repository import Signature, VendorRepository, build
 from gpuprov.model.progress import Progress
@@ -117,6 +120,23 @@ def test_the_second_build_takes_everything_from_the_cache(tmp_path: Path, cache:
     seen: list[Progress] = []
     build(tmp_path / "two", driver_releases=RELEASES, cache=cache, progress=seen.append)
     assert [progress.finished for progress in seen] == [True]
+
+
+def test_packages_of_other_inputs_are_forgotten_when_nobody_used_them_for_long(tmp_path: Path, cache: Path) -> None:
+    for name, age in (("vendor-old", 15), ("vendor-recent", 13)):
+        (cache / "lab" / name).mkdir()
+        (cache / "lab" / name / "rows.json").touch()
+        moment = time.time() - age * 24 * 3600
+        os.utime(cache / "lab" / name / "rows.json", (moment, moment))
+    build(tmp_path, driver_releases=RELEASES, cache=cache)
+    assert not (cache / "lab/vendor-old").exists()
+    assert (cache / "lab/vendor-recent").exists()
+
+
+def test_every_release_that_a_seed_can_draw_is_described(tmp_path: Path, cache: Path) -> None:
+    for releases in DRIVER_RELEASES.values():
+        made = build(tmp_path, driver_releases=releases, cache=cache)
+        assert made.versions("nvidia-kernel-open-dkms") == tuple(f"{release}-1" for release in releases)
 
 
 @pytest.mark.skipif(shutil.which("apt-get") is None, reason="needs apt")

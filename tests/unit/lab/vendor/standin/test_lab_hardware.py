@@ -4,7 +4,7 @@ from typing import Any
 
 from gpuprov.lab.description import GpuDescription
 from gpuprov.lab.vendor.hardware import describe
-from gpuprov.lab.vendor.standin.lab_hardware import show_driver, with_identity, write_pci_device
+from gpuprov.lab.vendor.standin.lab_hardware import copy_shallow, show_driver, with_identity, write_pci_device
 
 
 def test_identity_differs_by_machine_and_stays(h100: GpuDescription) -> None:
@@ -45,3 +45,15 @@ def test_the_two_flavours_show_the_recorded_lines(tmp_path: Path, kit: Any, h100
     information = (tmp_path / "open/proc-driver/nvidia/gpus/0000:1b:00.0/information").read_text()
     assert "Model: \t\t NVIDIA H100 80GB HBM3\n" in information
     assert f"GPU UUID: \t {described['gpus'][0]['uuid']}\n" in information
+
+
+def test_the_machines_own_entries_stay_visible(tmp_path: Path) -> None:
+    own, cover = tmp_path / "own", tmp_path / "cover"
+    (own / "kvm/parameters").mkdir(parents=True)
+    (own / "kvm/version").write_text("1\n")
+    (own / "0000:00:01.0").symlink_to("../../../devices/pci0000:00/0000:00:01.0")
+    cover.mkdir()
+    copy_shallow(own, cover)
+    assert (cover / "0000:00:01.0").readlink() == Path("../../../devices/pci0000:00/0000:00:01.0")
+    assert (cover / "kvm/version").read_text() == "1\n"
+    assert sorted(path.name for path in cover.iterdir()) == ["0000:00:01.0", "kvm"]
