@@ -56,12 +56,7 @@ def _packages(pool: PoolWant, removal: Removal) -> Variables:
 
 def _files(pool: PoolWant, removal: Removal) -> Variables:
     """Each file goes to the role of its concern, by its place."""
-    sources = [
-        FileWant(path=path, text=text)
-        for source in pool.sources
-        for path, text in ((source.key_path, source.key_text), (source.path, source.text))
-    ]
-    rooms: dict[str, list[FileWant]] = {"sources": sources, "modules": [], "container": [], "files": []}
+    rooms: dict[str, list[FileWant]] = {"sources": _of_sources(pool), "modules": [], "container": [], "files": []}
     for file in pool.files:
         rooms[_role_of(file.path, merge=file.merge)].append(file)
     gone: dict[str, list[str]] = {room: [] for room in rooms}
@@ -71,6 +66,14 @@ def _files(pool: PoolWant, removal: Removal) -> Variables:
     written = {f"gpuprov_{room}_files": [_file(file) for file in files] for room, files in rooms.items()}
     deleted = {f"gpuprov_{room}_delete": sorted(gone[room]) for room in ("sources", "modules", "files")}
     return {**written, **deleted, "gpuprov_modules_driver": pool.driver.version if pool.driver else ""}
+
+
+def _of_sources(pool: PoolWant) -> list[FileWant]:
+    return [
+        FileWant(path=path, text=text)
+        for source in pool.sources
+        for path, text in ((source.key_path, source.key_text), (source.path, source.text))
+    ]
 
 
 def _role_of(path: str, *, merge: Merge = Merge.REPLACE) -> str:
@@ -131,7 +134,7 @@ def _owned(want: HostWant, when: str) -> Variables:
     pool = want.pool
     return {
         "packages": {package.name: package.version for package in pool.packages},
-        "files": {file.path: _sha256(file.text) for file in _whole(pool.files)},
+        "files": {file.path: _sha256(file.text) for file in (*_of_sources(pool), *_whole(pool.files))},
         "sources": sorted(source.name for source in pool.sources),
         "want": want.digest,
         "when": when,

@@ -19,7 +19,10 @@ options:
   delete: {description: Paths to delete., type: list, elements: str, default: []}
   delete_folders: {description: Folders to delete with everything in them., type: list, elements: str, default: []}
   record: {description: Path of the record of owned files; empty for none., type: str, default: ""}
-  backups: {description: Folder for what was there before., type: str, default: /var/lib/gpuprov/backups}
+  backups:
+    description: Folder for what was there before; empty for none.
+    type: str
+    default: /var/lib/gpuprov/backups
 author: [gpuprov]
 """
 
@@ -112,7 +115,7 @@ class Files:
         self.diff.append({"before_header": name, "after_header": name, "before": before, "after": after})
         if self.check:
             return
-        if backup.exists():
+        if backup.exists() and self.module.params["backups"]:
             shutil.move(backup, path)  # also across file systems
         else:
             path.unlink()
@@ -172,6 +175,8 @@ class Files:
             raise Failed(path, f"{argv[0]} refuses the new file", (out + err).strip()[-2000:])
 
     def _back_up(self, name: str, path: Path, *, shared: bool) -> None:
+        if not self.module.params["backups"]:
+            return
         backup = self._backup_of(Path(name))
         owned = name in dict(self.record.get("files") or {})
         if not path.exists() or backup.exists() or (owned and not shared):
