@@ -73,6 +73,9 @@ def test_plan(path: Path) -> None:
     for path_of_diff, words in case.get("diffs", {}).items():
         diff = next(change.diff for change in plan.changes if change.subject == path_of_diff)
         assert [text for text in words if text not in diff] == []
+    if "lines_removed" in case:  # of all diffs, without their heads
+        lines = [text for change in plan.changes for text in change.diff.splitlines()[2:] if text.startswith("-")]
+        assert len(lines) == case["lines_removed"], lines
 
 
 def test_there_are_cases() -> None:
