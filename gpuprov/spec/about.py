@@ -21,6 +21,8 @@ class About:
     """Texts that ask for nothing, beside null and the empty list or mapping; they are never refused as not built."""
     none_word: str = ""
     """The text that stands for None in a field that must be written, such as `none` of `gpu: none`."""
+    null: bool = True
+    """Whether an optional field may be written as null; false where null could mean two things."""
     key: str = ""
     """In a mapping of names: the check of the keys."""
     example: str = ""

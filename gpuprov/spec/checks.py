@@ -61,15 +61,7 @@ def _pools(spec: WrittenSpec, decoder: Decoder) -> Iterator[Diagnostic]:
                     detail="A host belongs to one pool.",
                     hint="make one group of the inventory for each pool",
                 )
-        if f"{at}.stack" in decoder.spans and pool.stack is None:
-            yield Diagnostic(
-                code="GP-SPEC-002",
-                summary="the pool's stack is empty",
-                address=f"{at}.stack",
-                detail="Expected: overrides of the spec's stack. Null takes a single part away, not the whole stack.",
-                hint="leave the key out, or write the parts: `stack: {driver: null}`",
-            )
-        elif pool.stack is not None:
+        if pool.stack is not None:
             yield from _stack(pool.stack, f"{at}.stack", spec)
 
 

@@ -70,7 +70,7 @@ class Decoder:
         return self._scalar(inner, node, address, about)
 
     def _is_none(self, node: Scalar, about: About) -> bool:
-        return node.text == about.none_word if about.none_word else node.is_null
+        return node.text == about.none_word if about.none_word else node.is_null and about.null
 
     def _not_yet(self, node: Node, address: str, about: About) -> None:
         nothing = (isinstance(node, Scalar) and (node.is_null or node.text in about.nothing)) or (

@@ -41,7 +41,11 @@ class WrittenPool:
     )
     stack: Annotated[
         StackSpec | None,
-        About("Overrides of the spec's stack, field by field; null takes a part away.", example="{dcgm: null}"),
+        About(
+            "Overrides of the spec's stack, field by field; null takes a single part away.",
+            null=False,
+            example="{dcgm: null}",
+        ),
     ] = None
     verify: Annotated[
         tuple[str, ...] | None, About("Commands in place of the spec's.", check="command", example='["nvidia-smi -L"]')

@@ -1,0 +1,92 @@
+"""The JSON schema of the spec, from its types: editors check a spec while it is written."""
+
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Any, Final, Union, get_args, get_origin
+
+from gpuprov.document.envelope import API_VERSION
+from gpuprov.spec.about import About
+from gpuprov.spec.scalars import CHECKS
+from gpuprov.spec.tree import field_type
+from gpuprov.spec.written import SHORTHANDS, WrittenSpec
+
+Schema = dict[str, Any]
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+def spec_schema() -> Schema:
+    """The schema of a spec, version 1.
+
+    It refuses what a key, a type or a pattern can show; what needs the catalog or two fields is `gpuprov validate`'s.
+    """
+    schema = _object(WrittenSpec)
+    schema["properties"]["apiVersion"]["const"] = API_VERSION
+    return {"$schema": DIALECT, "title": "gpuprov spec", **schema}
+
+
+def _object(cls: type) -> Schema:
+    schema: Schema = {
+        "type": "object",
+        "description": (cls.__doc__ or "").strip(),
+        "additionalProperties": False,
+        "properties": {spec_field.name: _field(spec_field) for spec_field in fields(cls)},
+    }
+    required = [f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING]
+    return {**schema, "required": required} if required else schema
+
+
+def _field(spec_field: "Field[Any]") -> Schema:
+    hint, about = field_type(spec_field)
+    schema = _hint(hint, about)
+    schema["description"] = about.text if not about.not_yet else f"{about.text} {about.not_yet}"
+    if isinstance(spec_field.default, str | bool | int) and spec_field.default != "":
+        schema["default"] = spec_field.default
+    return schema
+
+
+def _hint(hint: Any, about: About) -> Schema:
+    if about.not_yet:
+        return {"enum": [None, [], {}, *about.nothing]}
+    origin = get_origin(hint)
+    if origin in {types.UnionType, Union}:
+        return _optional(hint, about)
+    if is_dataclass(hint) and isinstance(hint, type):
+        return _value(hint)
+    if origin is tuple:
+        return {"type": "array", "items": _hint(get_args(hint)[0], about)}
+    if origin is Mapping:
+        names = {"pattern": f"^{CHECKS[about.key].pattern}$"} if CHECKS[about.key].pattern else {"minLength": 1}
+        return {"type": "object", "propertyNames": names, "additionalProperties": _hint(get_args(hint)[1], About(""))}
+    return _scalar(hint, about)
+
+
+def _optional(hint: Any, about: About) -> Schema:
+    inner = next(member for member in get_args(hint) if member is not type(None))
+    none: Schema = {"const": about.none_word} if about.none_word else {"type": "null"}
+    return {"anyOf": [_hint(inner, about), none]} if about.null else _hint(inner, about)
+
+
+def _value(cls: type) -> Schema:
+    short = SHORTHANDS.get(cls.__name__)
+    if short is None:
+        return _object(cls)
+    plain = next(f for f in fields(cls) if f.name == short)
+    return {"anyOf": [_hint(*field_type(plain)), _object(cls)]}
+
+
+def _scalar(hint: Any, about: About) -> Schema:
+    if hint is bool:
+        return {"type": "boolean"}
+    if hint is int:
+        return {"type": "integer", "minimum": about.minimum, "maximum": about.maximum}
+    if about.choices:
+        return {"enum": [choice for choice in about.choices if choice not in about.later]}
+    check = CHECKS[about.check]
+    schema: Schema = {"type": ["string", "integer"] if "int" in check.tags else "string"}
+    if check.pattern:
+        schema["pattern"] = f"^({check.pattern})$"
+    if about.check == "date":
+        schema["format"] = "date"
+    return schema
