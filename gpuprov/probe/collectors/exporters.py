@@ -11,9 +11,21 @@ from gpuprov.probe.request import EXPORTER_PORTS, ProbeRequest
 
 GIVES = ("exporter[*].answers", "exporter[*].metrics")
 
-# Any client will do. What counts is the same for all: no connection is "does not answer", no client "could not look".
+# Where nothing listens no client need be started. Any client will do, and what counts is the same for all: no
+# connection is "does not answer", no client is "could not look".
 _ONE = r"""
+listening() {
+  h=$(printf ':%04X' "$1")
+  for t in /proc/net/tcp /proc/net/tcp6; do
+    [ -r "$t" ] || { [ "$t" = /proc/net/tcp6 ] && continue; return 0; }
+    while read -r _ a _ s _; do
+      case $a in *"$h") [ "$s" = 0A ] && return 0 ;; esac
+    done <"$t"
+  done
+  return 1
+}
 get() {
+  listening "$1" || { echo 'client none-needed'; return 7; }
   u="http://127.0.0.1:$1/metrics"
   if command -v curl >/dev/null 2>&1; then echo 'client curl'; curl -q -s -S -f --noproxy '*' -m 5 "$u"; return; fi
   if command -v bash >/dev/null 2>&1; then
@@ -39,7 +51,7 @@ one() {
     -e 's/.*(Connection refused).*/said \1/p'
 }
 """
-_NO_ANSWER = {"curl": {7, 28, 52, 56, 22}, "wget": {4, 8}}
+_NO_ANSWER = {"curl": {7, 28, 52, 56, 22}, "wget": {4, 8}, "none-needed": {7}}
 """Statuses of curl (connect, timeout, empty, reset, HTTP error) and GNU wget (network, HTTP error): their manuals."""
 
 

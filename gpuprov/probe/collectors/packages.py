@@ -43,7 +43,8 @@ def parse_packages(output: CollectorOutput, recording: Recording) -> Found:
     broken: set[str] = set()
     for row in rows:
         if row is not None:
-            name = row["name"] if row["arch"] in {"all", native, ""} else f"{row['name']}:{row['arch']}"
+            foreign = native and row["arch"] not in {"all", native, ""}
+            name = f"{row['name']}:{row['arch']}" if foreign else row["name"]
             if row["state"] not in _IN_ORDER or row["flag"] != "ok":
                 broken.add(name)
             if row["state"] not in _GONE:

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from typing import Any
 
 import paramiko
 import pytest
@@ -23,7 +24,7 @@ def refusal(connection: Connection, **options: object) -> Diagnostic:
     return caught.value.diagnostics[0]
 
 
-def test_a_known_host_with_an_accepted_key_runs_commands(start_server, client):
+def test_a_known_host_with_an_accepted_key_runs_commands(start_server: Any, client: Any) -> None:
     server = start_server(keys=[client.key])
     client.knows(server)
     transport = connect(client.connection(server))
@@ -32,7 +33,7 @@ def test_a_known_host_with_an_accepted_key_runs_commands(start_server, client):
     assert (outcome.status, outcome.stdout, outcome.stderr) == (7, b"out\n", b"err\n")
 
 
-def test_an_unknown_host_key_is_refused_with_its_fingerprint_and_the_way_on(start_server, client):
+def test_an_unknown_host_key_is_refused_with_its_fingerprint_and_the_way_on(start_server: Any, client: Any) -> None:
     server = start_server(keys=[client.key])
     told = refusal(client.connection(server))
     assert told.code == "GP-SSH-004"
@@ -42,7 +43,7 @@ def test_an_unknown_host_key_is_refused_with_its_fingerprint_and_the_way_on(star
     assert not client.known_hosts.exists()
 
 
-def test_a_changed_host_key_names_file_and_line_and_never_tries_a_login(start_server, client):
+def test_a_changed_host_key_names_file_and_line_and_never_tries_a_login(start_server: Any, client: Any) -> None:
     server = start_server(keys=[client.key])
     other = paramiko.ECDSAKey.generate()
     client.known_hosts.write_text(f"# a comment\n\n[127.0.0.1]:{server.port} {other.get_name()} {other.get_base64()}\n")
@@ -54,7 +55,7 @@ def test_a_changed_host_key_names_file_and_line_and_never_tries_a_login(start_se
     assert all(not t.is_authenticated() for t in server.logins)
 
 
-def test_a_revoked_host_key_is_refused(start_server, client):
+def test_a_revoked_host_key_is_refused(start_server: Any, client: Any) -> None:
     server = start_server(keys=[client.key])
     client.known_hosts.write_text(server.line() + "@revoked * " + server.line().split(" ", 1)[1])
     told = refusal(client.connection(server))
@@ -62,7 +63,7 @@ def test_a_revoked_host_key_is_refused(start_server, client):
     assert "revoked" in told.summary
 
 
-def test_a_hashed_entry_is_found(start_server, client):
+def test_a_hashed_entry_is_found(start_server: Any, client: Any) -> None:
     server = start_server(keys=[client.key])
     salt = b"0123456789abcdefghij"
     digest = hmac.new(salt, f"[127.0.0.1]:{server.port}".encode(), hashlib.sha1).digest()
@@ -73,7 +74,7 @@ def test_a_hashed_entry_is_found(start_server, client):
     transport.close()
 
 
-def test_a_refused_key_is_told_with_everything_that_was_tried(start_server, client):
+def test_a_refused_key_is_told_with_everything_that_was_tried(start_server: Any, client: Any) -> None:
     server = start_server()
     client.knows(server)
     told = refusal(client.connection(server))
@@ -83,7 +84,7 @@ def test_a_refused_key_is_told_with_everything_that_was_tried(start_server, clie
     assert "accepts: publickey" in told.detail
 
 
-def test_a_missing_key_file_is_told(start_server, client):
+def test_a_missing_key_file_is_told(start_server: Any, client: Any) -> None:
     server = start_server()
     client.knows(server)
     told = refusal(client.connection(server, key_file=str(client.folder / "nokey")))
@@ -91,7 +92,7 @@ def test_a_missing_key_file_is_told(start_server, client):
     assert "nokey: no such file" in told.detail
 
 
-def test_an_encrypted_key_file_without_agent_is_told(start_server, client):
+def test_an_encrypted_key_file_without_agent_is_told(start_server: Any, client: Any) -> None:
     server = start_server(keys=[client.key])
     client.knows(server)
     client.key_file.unlink()
@@ -101,7 +102,7 @@ def test_an_encrypted_key_file_without_agent_is_told(start_server, client):
     assert "needs a passphrase" in told.detail
 
 
-def test_a_host_that_cuts_the_login_is_told_apart(start_server, client):
+def test_a_host_that_cuts_the_login_is_told_apart(start_server: Any, client: Any) -> None:
     server = start_server(max_tries=1)
     client.knows(server)
     told = refusal(client.connection(server))
@@ -109,7 +110,7 @@ def test_a_host_that_cuts_the_login_is_told_apart(start_server, client):
     assert "IdentitiesOnly" in told.hint
 
 
-def test_a_password_is_used_when_keys_are_refused(start_server, client):
+def test_a_password_is_used_when_keys_are_refused(start_server: Any, client: Any) -> None:
     server = start_server(password="right")
     client.knows(server)
     transport = connect(client.connection(server, password="right"))
@@ -121,7 +122,7 @@ def test_a_password_is_used_when_keys_are_refused(start_server, client):
     assert "password: refused" in told.detail
 
 
-def test_a_closed_port_is_refused_at_once(start_server, client):
+def test_a_closed_port_is_refused_at_once(start_server: Any, client: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     server = start_server()
@@ -130,13 +131,13 @@ def test_a_closed_port_is_refused_at_once(start_server, client):
     assert "refused" in told.summary
 
 
-def test_a_name_that_nobody_knows_is_told(start_server, client):
+def test_a_name_that_nobody_knows_is_told(start_server: Any, client: Any) -> None:
     told = refusal(client.connection(start_server(), address="no-such-host.invalid"))
     assert told.code == "GP-SSH-001"
     assert "not known" in told.summary
 
 
-def test_a_server_that_never_speaks_is_given_up_in_time(start_server, client):
+def test_a_server_that_never_speaks_is_given_up_in_time(start_server: Any, client: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         start = time.monotonic()
         told = refusal(client.connection(start_server(), port=listener.getsockname()[1]), timeout=0.5)
@@ -144,7 +145,7 @@ def test_a_server_that_never_speaks_is_given_up_in_time(start_server, client):
     assert time.monotonic() - start < 5
 
 
-def test_a_jump_host_leads_to_the_host_and_its_own_key_is_checked(start_server, client):
+def test_a_jump_host_leads_to_the_host_and_its_own_key_is_checked(start_server: Any, client: Any) -> None:
     jump, server = start_server(keys=[client.key]), start_server(keys=[client.key])
     client.knows(jump, server)
     client.config.write_text(
@@ -164,7 +165,7 @@ def test_a_jump_host_leads_to_the_host_and_its_own_key_is_checked(start_server, 
     assert len(jump.logins) == 1
 
 
-def test_an_unknown_key_of_the_jump_host_is_told_with_the_jump_hosts_name(start_server, client):
+def test_an_unknown_key_of_the_jump_host_is_told_with_the_jump_hosts_name(start_server: Any, client: Any) -> None:
     jump, server = start_server(keys=[client.key]), start_server(keys=[client.key])
     client.knows(server)
     hop = client.connection(jump, host="bastion")
@@ -172,18 +173,20 @@ def test_an_unknown_key_of_the_jump_host_is_told_with_the_jump_hosts_name(start_
     assert (told.code, told.address) == ("GP-SSH-004", "bastion")
 
 
-def test_the_users_ssh_configuration_gives_name_port_user_and_key(start_server, client):
+def test_the_users_ssh_configuration_gives_name_port_user_and_key(start_server: Any, client: Any) -> None:
     server = start_server(keys=[client.key])
     client.knows(server)
     extra = client.folder / "more"
-    extra.write_text(f"Host alias\n HostName 127.0.0.1\n Port {server.port}\n User op\n IdentityFile {client.key_file}\n")
+    extra.write_text(
+        f"Host alias\n HostName 127.0.0.1\n Port {server.port}\n User op\n IdentityFile {client.key_file}\n"
+    )
     client.config.write_text(f"Include {extra}\nHost *\n UserKnownHostsFile {client.known_hosts}\n")
     transport = connect(Connection(host="node", address="alias", ssh_config=str(client.config), use_agent=False))
     assert transport.run("true", timeout=10).status == 0
     transport.close()
 
 
-def test_the_known_key_type_is_the_one_that_is_negotiated(start_server, client):
+def test_the_known_key_type_is_the_one_that_is_negotiated(start_server: Any, client: Any) -> None:
     rsa = paramiko.RSAKey.generate(2048)
     server = start_server(keys=[client.key], more_keys=[rsa])
     client.known_hosts.write_text(f"[127.0.0.1]:{server.port} {rsa.get_name()} {rsa.get_base64()}\n")
@@ -192,6 +195,6 @@ def test_the_known_key_type_is_the_one_that_is_negotiated(start_server, client):
     transport.close()
 
 
-def test_importing_the_room_does_not_import_paramiko():
+def test_importing_the_room_does_not_import_paramiko() -> None:
     code = "import sys, gpuprov.transport.ssh, gpuprov.transport.pool; sys.exit('paramiko' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
