@@ -143,7 +143,8 @@ def _group_text(group: Group, stanza: Stanza) -> str:
 def _conflicts(clauses: Clauses, stanza: Stanza, variable: int, relation: Relation) -> None:
     for other, v in _answers(clauses, relation):
         if other.name != stanza.name:
-            reason = Reason(kind="conflicts", name=stanza.name, text=str(relation), targets=(other.name,))
+            text = str(relation) if other.name == relation.name else f"{relation}, which {other.name} provides"
+            reason = Reason(kind="conflicts", name=stanza.name, text=text, targets=(other.name,))
             clauses.add(reason, [-variable, -v], stanza.version)
 
 

@@ -67,23 +67,36 @@ def search(clauses: Clauses, wanted: Sequence[str]) -> Found | Impossible:
 
 
 def _improve(solver: _Solver, clauses: Clauses, wanted: Sequence[str], fixed: list[int]) -> dict[str, Stanza]:
-    chosen: dict[str, Stanza] = {}
-    todo = list(dict.fromkeys(wanted))
+    """Take the best version of one package after the other, in the order in which they are needed."""
     model = set(solver.get_model())
-    for name in todo:  # grows while it is read
-        for stanza, variable in clauses.variables[name]:
-            if variable in model or solver.solve([*fixed, variable]):
-                if variable not in model:
-                    model = set(solver.get_model())
+    decided: set[str] = set()
+    reached = _reached(clauses, wanted, model)
+    while (name := next((n for n in reached if n not in decided), None)) is not None:
+        decided.add(name)
+        for _, variable in clauses.variables[name]:
+            if variable in model:
                 fixed.append(variable)
-                chosen[name] = stanza
                 break
-        stanza = chosen[name]
+            if solver.solve([*fixed, variable]):
+                fixed.append(variable)
+                model = set(solver.get_model())
+                reached = _reached(clauses, wanted, model)
+                break
+    return reached
+
+
+def _reached(clauses: Clauses, wanted: Sequence[str], model: set[int]) -> dict[str, Stanza]:
+    """What the wanted packages need in a model, in the order of the needs; a model also holds what nobody asked for."""
+    reached: dict[str, Stanza] = {}
+    todo = list(dict.fromkeys(wanted))
+    for name in todo:  # grows while it is read
+        stanza = next((s for s, variable in clauses.variables.get(name, ()) if variable in model), None)
+        if stanza is None or name in reached:
+            continue
+        reached[name] = stanza
         for relation in (r for group in stanza.needs for r in group):
-            for other in (relation.name, *clauses.candidates.index.providers(relation.name)):
-                if other not in todo and any(v in model for _, v in clauses.variables.get(other, ())):
-                    todo.append(other)
-    return chosen
+            todo += [relation.name, *clauses.candidates.index.providers(relation.name)]
+    return reached
 
 
 def _minimal(solver: _Solver, selectors: dict[int, Reason]) -> list[Reason]:

@@ -4,11 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gpuprov.lock.candidates import Candidates
 from gpuprov.lock.index import Index
 from gpuprov.lock.make import PoolInput
 from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.package import PackageRow
+from gpuprov.model.version import compare
 
 
 class Stale(StrEnum):
@@ -34,10 +36,22 @@ class StaleReason:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Newer:
+    """A requested package of which a newer version is offered and allowed: no reason against the lock."""
+
+    pool: str
+    name: str
+    locked: str
+    offered: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
     """The lock is fresh when there is no reason against it."""
 
     reasons: tuple[StaleReason, ...]
+    newer: tuple[Newer, ...] = ()
+    """What `lock --upgrade` could move; only where the sources were looked at."""
 
     @property
     def fresh(self) -> bool:
@@ -70,7 +84,8 @@ def judge(
             *_catalog_reasons(lock, catalog_inputs),
             *_source_reasons(lock, sources),
             *(_row_reasons(lock, indexes) if indexes is not None else ()),
-        )
+        ),
+        newer=tuple(_newer(lock, indexes)) if indexes is not None else (),
     )
 
 
@@ -164,6 +179,19 @@ def _row_reasons(lock: Lock, indexes: Mapping[tuple[str, str], Index]) -> Iterat
             reason = _row_reason(f"pools.{name}: {row.name}", row, index)
             if reason is not None:
                 yield reason
+
+
+def _newer(lock: Lock, indexes: Mapping[tuple[str, str], Index]) -> Iterator[Newer]:
+    for name, pool in sorted(lock.pools.items()):
+        index = indexes.get((pool.os, pool.arch))
+        if index is None:
+            continue
+        candidates = Candidates(index=index, requests=pool.requests)
+        rows = {row.name: row for row in pool.packages}
+        for asked in dict.fromkeys(request.name for request in pool.requests):
+            best, row = candidates.best(asked), rows.get(asked)
+            if best is not None and row is not None and compare(best.version, row.version) > 0:
+                yield Newer(pool=name, name=asked, locked=row.version, offered=best.version)
 
 
 def _row_reason(address: str, row: PackageRow, index: Index) -> StaleReason | None:

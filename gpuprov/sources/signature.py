@@ -64,7 +64,8 @@ def _refused(source: str, certs: Sequence[Cert], what: str, now: datetime) -> Di
     dead = [reason for cert in certs if (reason := unusable(cert, now))]
     weak = [cert.fingerprint.upper() for cert in certs if weak_self_signatures(cert)]
     if weak and len(weak) + len(dead) >= len(certs):
-        return _bad_key(source, f"key {weak[0]} is bound to its names by SHA-1 only, which can be forged")
+        hint = "Ask its owner for a key without SHA-1, or use a mirror of the repository that you sign yourself."
+        return _bad_key(source, f"key {weak[0]} is bound to its names by SHA-1 only, which can be forged", hint)
     if len(dead) == len(certs):
         return _bad_key(source, "; ".join(dead))
     return Diagnostic(
@@ -77,10 +78,14 @@ def _refused(source: str, certs: Sequence[Cert], what: str, now: datetime) -> Di
     )
 
 
-def _bad_key(source: str, what: str) -> Diagnostic:
+def _bad_key(
+    source: str,
+    what: str,
+    hint: str = "Get the owner's present key, compare its fingerprint, and name it in the source.",
+) -> Diagnostic:
     return Diagnostic(
         code="GP-SRC-007",
         address=f"sources.{source}",
         summary=f"source {source} is signed by a key that is refused: {what}",
-        hint="Get the owner's present key, compare its fingerprint, and name it in the source.",
+        hint=hint,
     )

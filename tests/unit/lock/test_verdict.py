@@ -9,7 +9,7 @@ import pytest
 from gpuprov.lock.index import Index, MemoryIndex
 from gpuprov.lock.make import PoolInput
 from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
-from gpuprov.lock.verdict import Stale, StaleReason, judge, stale_diagnostic
+from gpuprov.lock.verdict import Newer, Stale, StaleReason, judge, stale_diagnostic
 from gpuprov.model.package import PackageRow
 
 IndexOf = Callable[[Any], MemoryIndex]
@@ -46,6 +46,14 @@ def test_a_lock_stays_fresh_when_newer_versions_appear(index_of: IndexOf) -> Non
         )
         is None
     )
+
+
+def test_newer_versions_that_are_allowed_are_told(index_of: IndexOf) -> None:
+    rows = [*OFFERED, {"is": "nvidia-open 580.126.20-1"}]
+    indexes: dict[tuple[str, str], Index] = {("debian-12", "amd64"): index_of({"nvidia": rows})}
+    verdict = judge(LOCK, spec_inputs="s1", catalog_inputs="c1", sources=(SOURCE,), pools=(NOW,), indexes=indexes)
+    assert verdict.fresh
+    assert verdict.newer == (Newer(pool="train", name="nvidia-open", locked="580.95.05-1", offered="580.126.20-1"),)
 
 
 @pytest.mark.parametrize(
