@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Mapping
+from typing import Final
 
 from gpuprov.model.address import member_address
 from gpuprov.model.change import Action, Change
@@ -10,11 +11,19 @@ from gpuprov.model.fact import Absent, Known
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.plan.cure import Cure, Scene, text_of
 from gpuprov.want.expectations import GONE, HAND_BACK
-from gpuprov.want.files import merge_json
+from gpuprov.want.files import NOUVEAU_PATH, PINS_PATH, merge_json
 from gpuprov.want.types import FileWant, Merge, PoolWant
 
-RUNTIMES = "stack.container.runtimes"
-_SHORT = 12
+RUNTIMES: Final = "stack.container.runtimes"
+_SHORT: Final = 12
+_KEYS: Final = "/etc/apt/keyrings/"
+_WHY: Final = (
+    (_KEYS, "lock: the key that signs the source"),
+    ("/etc/apt/sources.list.d/gpuprov-", "lock: packages come from this source"),
+    (PINS_PATH, "lock: pins every owned package"),
+    (NOUVEAU_PATH, "lock: the driver needs the GPUs that nouveau would take"),
+)
+"""Why gpuprov writes files that no spec names, by path or beginning of path."""
 
 
 def cure_files(scene: Scene, cure: Cure) -> None:
@@ -75,7 +84,7 @@ def _write(scene: Scene, cure: Cure, file: FileWant, leaves: dict[str, Finding])
             after=_state(leaves, "expected"),
             reason=_reason(file, first, scene),
             cost=Cost.RESTART if file.restarts else Cost.NOTHING,
-            diff=_diff(file.path, "" if absent else present, after),
+            diff="" if _says_nothing(file.path, absent=absent) else _diff(file.path, "" if absent else present, after),
         )
     )
 
@@ -98,10 +107,16 @@ def _reason(file: FileWant, finding: Finding, scene: Scene) -> str:
     if file.merge is Merge.JSON:
         return "containers reach GPUs through NVIDIA's runtime"
     if made is None:
-        return "the spec asks for it" if finding.kind is FindingKind.MISSING else "it is not as the spec asks"
+        why = next((text for prefix, text in _WHY if file.path.startswith(prefix)), "the spec asks for it")
+        return why if finding.kind is FindingKind.MISSING else f"{why}; another one is there"
     if finding.expected != Known(made) and finding.address.endswith(".sha256"):
         return "the spec or the lock changed"
     return "deleted by hand" if finding.kind is FindingKind.MISSING else "changed by hand"
+
+
+def _says_nothing(path: str, *, absent: bool) -> bool:
+    """Whether a diff would only repeat: a key is not read by eye, and new pins are the plan's packages once more."""
+    return path.startswith(_KEYS) or (absent and path == PINS_PATH)
 
 
 def _diff(path: str, before: str | None, after: str) -> str:

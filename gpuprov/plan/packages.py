@@ -72,8 +72,20 @@ def _move(name: str, finding: Finding, scene: Scene) -> Change:
         before=before,
         after=after,
         reason=_reason(name, after, action, scene),
-        cost=finding.cost,
+        cost=_cost(name, finding, scene),
     )
+
+
+def _cost(name: str, finding: Finding, scene: Scene) -> Cost:
+    """What moving a package costs on this host now: nothing restarts where nothing runs."""
+    if finding.cost is Cost.REBOOT and not isinstance(scene.snapshot.observe("stack.driver.loaded"), Absent):
+        return Cost.REBOOT
+    running = any(
+        scene.snapshot.observe(member_address("service", service.name, "active")) == Known("active")
+        for service in scene.want.pool.services
+        if name in service.packages
+    )
+    return Cost.RESTART if running else Cost.NOTHING
 
 
 def _rises(before: str, after: str) -> bool:
