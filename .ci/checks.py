@@ -13,7 +13,7 @@ BIN = ROOT / ".venv" / "bin"
 TIMEOUT = 600
 """Seconds after which a check counts as hanging."""
 
-# Files, not folders: for each role that ansible-lint is given as a folder it starts a syntax check of its own (3 s each),
+# Files, not folders: ansible-lint starts a syntax check (3 s) for each role that it is given as a folder,
 # and the one of site.yml reads all of them.
 PLAYBOOKS = (
     "playbooks/site.yml",
