@@ -54,6 +54,15 @@ def parse_yaml(text: str, file: str, limit: int = SPEC_LIMIT) -> Node:
     return reader.root
 
 
+def yaml_value(node: Scalar) -> str:
+    """What YAML 1.1 makes of a plain scalar, as text for people: `12.1` of `12.10`, `false` of `off`, `420` of `0644`."""
+    try:
+        value = yaml.safe_load(node.text)
+    except (yaml.YAMLError, ValueError, OverflowError):
+        return node.tag
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 class _Reader:
     """Builds the tree from parser events with an own stack, so that nesting cannot exhaust Python's."""
 
