@@ -149,6 +149,16 @@ _APT: Final = (
     ),
 )
 
+_UNREAD: Final[Mapping[str, tuple[str, str]]] = {
+    "refresh": ("GP-SRC-001", "check the host's way to its package sources"),
+    "simulate": ("GP-PLAN-002", "nothing was changed on the host; end the conflict that apt names, or change the spec"),
+    "apt": (
+        "GP-CONV-002",
+        "end the cause, then run again; the whole log is in /var/lib/gpuprov/transactions on the host",
+    ),
+}
+"""Reasons of our own modules with apt's own text, where no row of `_APT` knows it: code and hint."""
+
 _REASONS: Final[Mapping[str, tuple[str, str]]] = {
     "transaction": ("GP-ROLL-004", "it was left running; run the same command later: it waits for the transaction"),
     "lock": ("GP-CONV-004", "wait until that process has ended, then run the same command again"),
@@ -187,13 +197,9 @@ def diagnose(event: TaskEvent) -> Diagnostic:
 
 def _diagnose_ours(host: str, ours: Mapping[str, Any]) -> Diagnostic:
     reason, text, detail = (str(ours.get(key, "")) for key in ("reason", "text", "detail"))
-    if reason in {"apt", "refresh"}:
-        found = _first(_APT, detail, host)
-        if found is not None:
-            return found
-        code = "GP-SRC-001" if reason == "refresh" else "GP-CONV-002"
-        hint = "see the transaction's log in /var/lib/gpuprov/transactions on the host, end the cause, run again"
-        return _diagnostic(code, host, text, detail, hint)
+    if reason in _UNREAD:
+        code, hint = _UNREAD[reason]
+        return _first(_APT, detail, host) or _diagnostic(code, host, text, detail, hint)
     subject = str(ours.get("path") or ours.get("unit") or "")
     code, hint = _REASONS.get(reason, ("GP-CONV-001", ""))
     summary = f"{subject}: {text}" if subject else text

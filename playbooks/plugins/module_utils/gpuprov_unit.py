@@ -34,6 +34,7 @@ ENVIRONMENT = {
     # Restarts are gpuprov's own and in its plan.
     "NEEDRESTART_SUSPEND": "1",
 }
+TURN = Path("/run/gpuprov-packages.lock")
 _FLOCK = "hhqqi4x"
 
 
@@ -144,6 +145,26 @@ def lock_holder() -> tuple[int, str] | None:
         if kind != fcntl.F_UNLCK:
             return pid, _command(pid)
     return None
+
+
+def take_turn(timeout: float, path: Path = TURN):  # noqa: ANN201 - a file, or None
+    """Wait for this module's turn on the host: the module of a lost controller may still be at work.
+
+    Returns:
+        The open file, whose end gives the turn back; None when time is over.
+    """
+    handle = path.open("w")
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                handle.close()
+                return None
+            time.sleep(0.5)
+        else:
+            return handle
 
 
 def wait_for_lock(timeout: float) -> tuple[int, str] | None:

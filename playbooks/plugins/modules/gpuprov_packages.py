@@ -52,7 +52,7 @@ from pathlib import Path  # noqa: E402
 from ansible.module_utils import gpuprov_apt as apt  # noqa: E402
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
 from ansible.module_utils.gpuprov_root import AptRoot  # noqa: E402
-from ansible.module_utils.gpuprov_unit import Units, lock_holder, wait_for_lock  # noqa: E402
+from ansible.module_utils.gpuprov_unit import Units, lock_holder, take_turn, wait_for_lock  # noqa: E402
 
 INSTALLED = Path("/var/lib/gpuprov/installed.json")
 """Names of packages that gpuprov brought; only these are ever removed."""
@@ -68,7 +68,8 @@ class Failed(Exception):  # noqa: N818 - a reason, not an error of this program
     """Raised when the host cannot be brought to the plan.
 
     Args:
-        reason: a word that the controller translates: transaction, lock, refresh, plan, space, apt, broken, verify.
+        reason: a word that the controller translates: transaction, lock, refresh, simulate, plan, space, apt, broken,
+            verify.
         text: one sentence.
         detail: log lines or names.
     """
@@ -98,6 +99,7 @@ class Transaction:
             release=tuple(n for n in (*self.params["release"], *self.kept) if n not in self.params["hold"]),
         )
         self.status: dict[str, apt.Installed] = {}
+        self.turn: object = None
 
     def run(self, argv: list[str], data: str | None = None) -> tuple[int, str, str]:
         """Run a program with a fixed locale; bytes that are no UTF-8 are replaced."""
@@ -148,7 +150,11 @@ class Transaction:
         return apt.compare(self.plan, self.status), broken
 
     def wait(self) -> None:
-        """Wait for a transaction of an earlier run, then for dpkg's lock."""
+        """Wait for what an earlier run left at work here, then for dpkg's lock."""
+        self.turn = take_turn(self.params["timeout"])
+        if self.turn is None:
+            text = f"the package step of an earlier run still works after {self.params['timeout']} s; it was left alone"
+            raise Failed("transaction", text)
         unit = self.units.wait(self.params["timeout"])
         if unit:
             raise Failed("transaction", f"{unit} still runs after {self.params['timeout']} s; it was left alone")
@@ -177,7 +183,7 @@ class Transaction:
             self.refresh(self.root.options)
             code, out, err = self.run(self.apt_get(todo, "-s", broken=broken))
         if code:
-            raise Failed("apt", "apt finds no way to the locked versions", apt.last_lines(out + err))
+            raise Failed("simulate", "apt finds no way to the locked versions", apt.last_lines(out + err))
         steps = apt.parse_simulation(out, self.native)
         verdict = apt.judge(self.plan, self.status, steps, self.downgrades(steps))
         if verdict.violations:
@@ -290,10 +296,15 @@ class Transaction:
         todo, _ = self.look()
         rows = [f"{name} hold\n" for name in todo.hold if name in self.status]
         rows += [f"{name} install\n" for name in todo.release]
-        if rows:
+        end = time.monotonic() + self.params["lock_timeout"]
+        while rows:
             code, out, err = self.run(["dpkg", "--set-selections"], data="".join(rows))
-            if code:
+            if not code:
+                return
+            # dpkg, unlike apt, does not wait for its lock.
+            if "locked by another process" not in out + err or time.monotonic() >= end:
                 raise Failed("broken", "dpkg does not take the holds", out + err)
+            time.sleep(1)
 
     def verify(self) -> None:
         """Read dpkg's status again.
