@@ -1,31 +1,22 @@
 """The lab's life: up, down, status; everything that it makes carries the lab's id."""
 
 import os
-import socket
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
-from gpuprov.lab import cgroup, disk, handout, network, removal
+from gpuprov.lab import handout, removal
 from gpuprov.lab.base import ensure_base
 from gpuprov.lab.command import failure, require_programs
 from gpuprov.lab.description import LabDescription, NodeDescription
-from gpuprov.lab.names import ID_PATTERN, NETNS_FOLDER, LabNames
-from gpuprov.lab.node import Node, start_service
+from gpuprov.lab.making import make_network, make_nodes
+from gpuprov.lab.names import ID_PATTERN, LabNames
+from gpuprov.lab.node import Node, answers
 from gpuprov.lab.record import LabRecord, exclusive, read_record, write_record
-from gpuprov.lab.seed import move
-from gpuprov.lab.settings import machine_lock, raise_settings
 from gpuprov.lab.state import LabState, LabStatus, Leftovers, NodeStatus, Power
-from gpuprov.lab.vendor.hardware import hardware_files
-from gpuprov.lab.vendor.repository import VendorRepository, build
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Progress, Report
 
 _WORKERS = 16
-_SERVER_SECONDS = 20.0
-_RANGES = 50
 
 
 def up(description: LabDescription, folder: Path, report: Report) -> LabState:
@@ -53,8 +44,8 @@ def up(description: LabDescription, folder: Path, report: Report) -> LabState:
         bases = {os: ensure_base(os, report) for os in sorted({node.os for node in description.nodes})}
         write_record(LabRecord(phase="making", folder=folder, description=description))
         try:
-            description = _make_network(description, folder, report)
-            _make(description, folder, bases, report)
+            description = make_network(description, folder, report)
+            make_nodes(description, folder, bases, report)
         except BaseException:
             removal.remove(description.id, report)
             handout.remove_secrets(folder)
@@ -103,7 +94,7 @@ def status(lab_id: str) -> LabStatus:
         id=lab_id,
         phase=record.phase,
         nodes=nodes,
-        repository=_answers(description.router, description.repository_port),
+        repository=answers(description.router, description.repository_port),
         folder=record.folder,
     )
 
@@ -150,126 +141,6 @@ def _clear_the_way(description: LabDescription, report: Report) -> None:
         removal.remove(description.id, report)
 
 
-def _make_network(description: LabDescription, folder: Path, report: Report) -> LabDescription:
-    """Find a free address range and make the router in it; return the lab with that range."""
-    raise_settings(description.id)
-    with machine_lock():
-        found = _free_range(description)
-        if found.subnet != description.subnet:
-            text = f"the range {description.subnet} is in use on this machine; taking {found.subnet}"
-            report(Progress(phase="lab up", subject=description.id, text=text))
-        write_record(LabRecord(phase="making", folder=folder, description=found))
-        network.make_router(found)
-    return found
-
-
-def _free_range(description: LabDescription) -> LabDescription:
-    """Return the lab with the first address range that this machine does not use.
-
-    Raises:
-        GpuprovError: none of many is free.
-    """
-    tried = description
-    for attempt in range(1, _RANGES + 1):
-        user = network.used_by(tried.network)
-        if user is None:
-            return tried
-        tried = move(description, attempt)
-    raise failure(
-        f"none of {_RANGES} private address ranges is free on this machine",
-        detail=f"{description.subnet} is used by {network.used_by(description.network)}",
-        hint="look at: ip route show table all",
-        address=f"lab {description.id}",
-    )
-
-
-def _make(description: LabDescription, folder: Path, bases: dict[str, Path], report: Report) -> None:
-    """Make everything of a lab and wait until each node lets a person in."""
-    names = LabNames(description.id)
-    cgroup.create(names.supervisors_cgroup)
-    with ThreadPoolExecutor(_WORKERS) as workers:
-        try:
-            report(Progress(phase="lab up", subject=description.id, text="keys, package repository and nodes"))
-            packages = workers.submit(build, names.repository, driver_releases=description.driver_releases)
-            keys = workers.submit(handout.make_keys, description, folder, names.folder)
-            host_keys = keys.result()
-            handout.write_files(description, folder, host_keys)
-            make = partial(_make_node, description, folder, bases, host_keys)
-            for done, node in enumerate(workers.map(make, range(len(description.nodes))), start=1):
-                _report_node(node, done, len(description.nodes), report)
-            _serve_packages(description, folder, packages.result())
-        except BaseException:
-            # The workers wait for nodes, and see that these are gone.
-            workers.shutdown(wait=False, cancel_futures=True)
-            cgroup.kill(names.cgroup)
-            raise
-
-
-def _make_node(
-    description: LabDescription, folder: Path, bases: dict[str, Path], host_keys: dict[str, tuple[str, str]], place: int
-) -> NodeDescription:
-    """Make the node at this place of the description, and wait until it lets a person in."""
-    node = description.nodes[place]
-    network.make_node_link(description, place)
-    public = (folder / f"{handout.KEY}.pub").read_text(encoding="ascii")
-    _make_disk(description, node, bases[node.os], host_keys[node.name], public)
-    way_in = Node(lab=description, description=node, folder=folder)
-    way_in.start()
-    way_in.wait_ssh()
-    return node
-
-
-def _report_node(node: NodeDescription, done: int, total: int, report: Report) -> None:
-    """Report that a node is ready."""
-    gpu = f"{node.gpu.count} x {node.gpu.nvml_name}" if node.gpu else "no GPU"
-    text = f"{node.name} ({node.address}, {gpu}) lets you in"
-    report(Progress(phase="lab up", subject=node.name, text=text, done=done, total=total, finished=True))
-
-
-def _make_disk(
-    description: LabDescription, node: NodeDescription, base: Path, host_key: tuple[str, str], public: str
-) -> None:
-    """Make a node's disk with everything that must be there before its first boot."""
-    root = disk.make_disk(description, node, base)
-    disk.write_files(root, disk.identity_files(description, node))
-    disk.write_files(
-        root,
-        {
-            "/etc/ssh/ssh_host_ed25519_key": (host_key[0].encode(), 0o600),
-            "/etc/ssh/ssh_host_ed25519_key.pub": (host_key[1].encode(), 0o644),
-        },
-    )
-    disk.add_user(root, node, public)
-    disk.write_files(root, hardware_files(node.gpu))
-    disk.finish_boot_setup(root)
-
-
-def _serve_packages(description: LabDescription, folder: Path, packages: VendorRepository) -> None:
-    """Serve the vendor's package repository on the router, and give its key to the person."""
-    names = LabNames(description.id)
-    handout.write_vendor_key(folder, packages.key.read_text(encoding="ascii"))
-    start_service(
-        [
-            "nsenter",
-            f"--net={NETNS_FOLDER / names.router_namespace}",
-            sys.executable,
-            "-m",
-            "gpuprov.lab.serve",
-            description.id,
-            str(names.repository),
-            description.router,
-            str(description.repository_port),
-        ],
-        log=names.folder / "repository.log",
-    )
-    deadline = time.monotonic() + _SERVER_SECONDS
-    while not _answers(description.router, description.repository_port):
-        if time.monotonic() > deadline:
-            log = (names.folder / "repository.log").read_text(encoding="utf-8", errors="replace")
-            raise failure("the package repository does not answer", detail=log[-2000:])
-        time.sleep(0.05)
-
-
 def _observe(record: LabRecord, description: NodeDescription) -> NodeStatus:
     """Observe one node."""
     way_in = Node(lab=record.description, description=description, folder=record.folder)
@@ -277,15 +148,6 @@ def _observe(record: LabRecord, description: NodeDescription) -> NodeStatus:
     power = Power.MISSING if not made else Power.ON if way_in.leader() is not None else Power.OFF
     ssh = power is Power.ON and way_in.ssh_answers()
     return NodeStatus(name=description.name, address=description.address, power=power, ssh=ssh)
-
-
-def _answers(address: str, port: int) -> bool:
-    """Whether something listens at an address."""
-    try:
-        with socket.create_connection((address, port), timeout=1):
-            return True
-    except OSError:
-        return False
 
 
 def _check_id(lab_id: str) -> None:

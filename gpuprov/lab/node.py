@@ -13,10 +13,14 @@ from gpuprov.lab import cgroup
 from gpuprov.lab.command import failure
 from gpuprov.lab.description import LabDescription, NodeDescription
 from gpuprov.lab.names import NETNS_FOLDER, LabNames
+from gpuprov.model.diagnostic import GpuprovError
 
 REBOOT_STATUS = 133
 """What systemd-nspawn ends with when the node asked for a reboot (tried 2026-11-30)."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_CHILD = ("sh", "-c", '"$@"; exit $?', "sh")
+"""Makes the program a child, and thereby a process of the node. nsenter can do so itself, but stops when its child is
+stopped: systemd's shutdown stops all processes for a moment, nsenter would never go on, and the node waits for it."""
 _INIT_CGROUP = "payload/init.scope"
 """Where, in a node's cgroup, nspawn and systemd put the node's init."""
 _POLL = 0.05
@@ -79,12 +83,12 @@ class Node:
         if leader is None:
             raise self._failure("the node is off")
         # Root and working folder too: entering the mount namespace alone would keep the machine's.
-        enter = ["nsenter", "-t", str(leader), "-m", "-u", "-i", "-n", "-p", "-C", "-r", "-w"]
+        enter = ["nsenter", "-t", str(leader), "-m", "-u", "-i", "-n", "-p", "-C", "-r", "-w", "--no-fork"]
         clock = ["-T"] if Path("/proc/self/ns/time").exists() else []
         clean = ["env", "-i", f"PATH={_PATH}", "HOME=/root", "LC_ALL=C.UTF-8"]
         try:
             done = subprocess.run(
-                [*enter, *clock, "--", *clean, *argv],
+                [*enter, *clock, "--", *clean, *_CHILD, *argv],
                 input=stdin,
                 capture_output=True,
                 text=True,
@@ -97,8 +101,40 @@ class Node:
         return Execution(status=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
     def boot_id(self) -> str:
-        """Return the id of the node's present boot."""
-        return self.exec(["cat", "/proc/sys/kernel/random/boot_id"]).stdout.strip()
+        """Return the id of the node's present boot.
+
+        Raises:
+            GpuprovError: the node is off, or just going down or coming up.
+        """
+        done = self.exec(["cat", "/proc/sys/kernel/random/boot_id"])
+        if done.status or not done.stdout.strip():
+            raise self._failure("the node is between two boots", detail=done.stderr)
+        return done.stdout.strip()
+
+    def wait_boot(self, before: str, *, timeout: float = 90) -> None:
+        """Wait until the node runs another boot than this one, and lets a person in.
+
+        Args:
+            before: the id of the boot that must be over.
+            timeout: seconds.
+
+        Raises:
+            GpuprovError: it does not come in time.
+        """
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            if self._present_boot() not in (None, before):
+                self.wait_ssh(timeout=deadline - time.monotonic())
+                return
+            time.sleep(_POLL)
+        raise self._failure(f"no new boot within {timeout:.0f} s", detail=self._console_end())
+
+    def _present_boot(self) -> str | None:
+        """The id of the present boot; None between two boots."""
+        try:
+            return self.boot_id()
+        except GpuprovError:
+            return None
 
     def power_off(self) -> None:
         """Cut the power: every process of the node ends at once, nothing is written any more."""
@@ -174,7 +210,7 @@ class Node:
             return "the console is empty"
         return "\n".join(self.console.read_text(encoding="utf-8", errors="replace").splitlines()[-15:])
 
-    def _failure(self, summary: str, *, detail: str = "") -> Exception:
+    def _failure(self, summary: str, *, detail: str = "") -> GpuprovError:
         """An error about this node."""
         return failure(summary, detail=detail, address=f"lab {self.lab.id} node {self.description.name}")
 
@@ -228,6 +264,15 @@ def start_service(argv: Sequence[str], *, log: Path) -> None:
             env=_service_environment(),
             check=True,
         )
+
+
+def answers(address: str, port: int) -> bool:
+    """Whether something listens at an address."""
+    try:
+        with socket.create_connection((address, port), timeout=1):
+            return True
+    except OSError:
+        return False
 
 
 def command_line(process: int) -> list[str]:

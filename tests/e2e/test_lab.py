@@ -4,6 +4,7 @@ import os
 import secrets
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuprov.lab import lab, seed, settings
+from gpuprov.lab import lab, making, seed, settings
 from gpuprov.lab.description import GpuDescription, LabDescription
 from gpuprov.lab.node import Node
 from gpuprov.lab.state import LabState, Power
@@ -99,24 +100,26 @@ def test_a_reboot_is_a_new_boot_with_a_new_clock(made: LabState, first: Node) ->
     before = first.boot_id()
     old = float(first.exec(["cat", "/proc/uptime"]).stdout.split()[0])
     assert ssh(made, first.description.name, "sudo systemctl reboot").returncode in (0, 255)
-    wait_for_another_boot(first, before)
+    first.wait_boot(before)
     assert float(first.exec(["cat", "/proc/uptime"]).stdout.split()[0]) < max(old, 30)
     assert ssh(made, first.description.name, "systemctl is-system-running --wait").stdout == "running\n"
 
 
-def wait_for_another_boot(node: Node, before: str) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        leader = node.leader()
-        try:
-            if leader is not None and node.boot_id() not in ("", before):
-                node.wait_ssh()
-                return
-        except GpuprovError as error:
-            # Between two boots there is nothing to enter.
-            assert error.diagnostics[0].summary == "the node is off"  # noqa: PT017
-        time.sleep(0.1)
-    pytest.fail("the node did not come back")
+def test_entering_a_node_at_any_moment_does_not_hold_its_reboot_up(first: Node) -> None:
+    """Systemd's shutdown stops every process of the node for a moment; what was entered must not wait for ever then."""
+    for _ in range(3):
+        before = first.boot_id()
+        sleepers = [threading.Thread(target=first.exec, args=(["sleep", "300"],)) for _ in range(3)]
+        for sleeper in sleepers:
+            sleeper.start()
+        deadline = time.monotonic() + 20
+        while first.exec(["pgrep", "-c", "sleep"]).stdout != "3\n":
+            assert time.monotonic() < deadline
+        first.exec(["systemctl", "reboot"])
+        first.wait_boot(before, timeout=40)
+        for sleeper in sleepers:
+            sleeper.join(timeout=10)
+            assert not sleeper.is_alive()
 
 
 def test_a_power_cut_stops_everything_and_keeps_the_disk(made: LabState, first: Node) -> None:
@@ -170,7 +173,7 @@ def test_nothing_is_left_of_a_lab_that_cannot_be_made(
 ) -> None:
     """The second node's hardware fails, when the first one boots already."""
     drawn = description(5, 2)
-    real = lab.hardware_files
+    real = making.hardware_files
 
     def fail(gpu: GpuDescription | None) -> dict[str, tuple[bytes, int]]:
         if gpu is None:
@@ -178,7 +181,7 @@ def test_nothing_is_left_of_a_lab_that_cannot_be_made(
             raise error
         return real(gpu)
 
-    monkeypatch.setattr(lab, "hardware_files", fail)
+    monkeypatch.setattr(making, "hardware_files", fail)
     before = time.monotonic()
     with pytest.raises(type(error)):
         lab.up(drawn, tmp_path, ignore_progress)

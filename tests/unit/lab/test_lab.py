@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from gpuprov.lab import lab
-from gpuprov.lab.seed import draw, move
+from gpuprov.lab.seed import draw
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.progress import ignore_progress
 
@@ -26,22 +26,6 @@ def test_a_lab_that_is_not_there_is_not_found(monkeypatch: pytest.MonkeyPatch, t
             call()
         assert caught.value.diagnostics[0].code == "GP-LAB-003"
         assert "other" in caught.value.diagnostics[0].hint
-
-
-def test_a_range_in_use_is_left_for_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = draw(1)
-    used = {drawn.network, move(drawn, 1).network}
-    monkeypatch.setattr(lab.network, "used_by", lambda subnet: "vpn0" if subnet in used else None)
-    assert lab._free_range(drawn) == move(drawn, 2)
-    used.clear()
-    assert lab._free_range(drawn) == drawn
-
-
-def test_a_machine_that_uses_every_range_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lab.network, "used_by", lambda _: "vpn0 (0.0.0.0/0)")
-    with pytest.raises(GpuprovError) as caught:
-        lab._free_range(draw(1))
-    assert "vpn0" in caught.value.diagnostics[0].detail
 
 
 @pytest.mark.parametrize("lab_id", ["", "My Lab", "sevenxx", "../up"])

@@ -2,7 +2,7 @@ from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 
 import pytest
-from hypothesis import given, strategies
+from hypothesis import given, settings, strategies
 
 from gpuprov.lab.gpus import DRIVER_RELEASES, MODELS
 from gpuprov.lab.names import ID_PATTERN
@@ -12,6 +12,7 @@ SEEDS = strategies.integers(min_value=0, max_value=2**64)
 PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"))
 
 
+@settings(deadline=None)
 @given(SEEDS, strategies.integers(min_value=1, max_value=MAX_NODES))
 def test_any_seed_gives_a_lab_that_can_be_made(seed: int, nodes: int) -> None:
     lab = draw(seed, nodes=nodes)
@@ -26,6 +27,7 @@ def test_any_seed_gives_a_lab_that_can_be_made(seed: int, nodes: int) -> None:
     assert all(len(node.name) <= 63 and node.name.replace("-", "").isalnum() for node in lab.nodes)
 
 
+@settings(deadline=None)
 @given(SEEDS, strategies.integers(min_value=1, max_value=MAX_NODES))
 def test_train_nodes_have_equal_gpus_and_cpu_nodes_none(seed: int, nodes: int) -> None:
     lab = draw(seed, nodes=nodes)
@@ -40,6 +42,7 @@ def test_train_nodes_have_equal_gpus_and_cpu_nodes_none(seed: int, nodes: int) -
     assert gpu.count in row.counts
 
 
+@settings(deadline=None)
 @given(SEEDS)
 def test_the_releases_on_offer_are_consecutive_ones_of_the_branch(seed: int) -> None:
     lab = draw(seed)
@@ -59,6 +62,7 @@ def test_seeds_differ_in_all_that_is_drawn() -> None:
     assert {sum(node.gpu is None for node in lab.nodes) for lab in labs} == {1, 2}
 
 
+@settings(deadline=None)
 @given(SEEDS, strategies.integers(min_value=1, max_value=50))
 def test_a_moved_lab_differs_in_its_addresses_only(seed: int, attempt: int) -> None:
     lab = draw(seed)
