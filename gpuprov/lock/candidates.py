@@ -2,16 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from gpuprov.lock.equal import EqualSet, Head, member_of
 from gpuprov.lock.index import Index, Relation, Stanza
 from gpuprov.lock.types import Request
 from gpuprov.model.version import Constraint, sort_key, upstream
 
+_OS: Final = "os"
+
+
+def is_os_name(name: str) -> bool:
+    """Whether a source's name says that it is the OS archive: `os`, `os/bookworm-updates`, or a spec's `os-updates`."""
+    return name == _OS or name.startswith((f"{_OS}/", f"{_OS}-"))
+
 
 def from_source(stanza: Stanza, source: str) -> bool:
-    """Whether a stanza comes from a source; `os` also names its suites, `os/bookworm-updates`."""
-    return not source or stanza.row.source == source or stanza.row.source.startswith(f"{source}/")
+    """Whether a stanza comes from a source; `os` stands for all parts of the OS archive."""
+    return not source or stanza.row.source == source or (source == _OS and is_os_name(stanza.row.source))
 
 
 @dataclass(kw_only=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Final
 
 from gpuprov.document.canonical import digest
+from gpuprov.lock.candidates import is_os_name
 from gpuprov.lock.equal import EqualSet
 from gpuprov.lock.index import Index, Stanza
 from gpuprov.lock.resolve import Problem, Resolution, resolve
@@ -133,8 +134,7 @@ def kept_versions(previous: Lock | None, pool: PoolInput, upgrade: Iterable[str]
 
 def is_os_source(name: str, sources: Iterable[LockedSource]) -> bool:
     """Whether a source is the OS's own archive, whose old versions go away with every update."""
-    own = name == "os" or name.startswith("os/")
-    return own or any(source.name == name and not source.on_host for source in sources)
+    return is_os_name(name) or any(source.name == name and not source.on_host for source in sources)
 
 
 def _pinned(answer: Resolution, pool: PoolInput, inputs: LockInputs) -> list[Stanza]:

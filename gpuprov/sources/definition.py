@@ -1,5 +1,6 @@
 """A package source as it is defined, before anything is fetched; and the same as the lock records it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gpuprov.lock.types import LockedSource
@@ -27,6 +28,9 @@ class SourceDefinition:
     """apt's pin priority; None takes what the repository's Release asks for (500, or 100 for backports)."""
     check_valid_until: bool = True
     """Whether an expired index is refused; False only where the machine's own apt is told so."""
+
+    proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Proxy for each scheme, as the machine's apt has them; empty takes those of the environment."""
 
     @property
     def flat(self) -> bool:

@@ -9,7 +9,7 @@ import os
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -39,6 +39,8 @@ class Fetcher:
     tries: int = 3
     netrc_file: Path | None = None
     """None means $NETRC or ~/.netrc, where it exists."""
+    proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Proxy for each scheme; empty means those of the environment (http_proxy, https_proxy, no_proxy)."""
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
 
     def release(self, url: str, source: str) -> bytes | None:
@@ -112,7 +114,8 @@ class Fetcher:
 
     def _once(self, url: str, source: str, headers: dict[str, str], limit: int) -> "_Answer":
         request = self._request(url, source, headers)
-        with urllib.request.urlopen(request, timeout=self.timeout) as answer:  # noqa: S310 - schemes are checked
+        handlers = [urllib.request.ProxyHandler(dict(self.proxies))] if self.proxies else []
+        with urllib.request.build_opener(*handlers).open(request, timeout=self.timeout) as answer:
             data = bytearray()
             while chunk := answer.read(_CHUNK):
                 data += chunk

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -102,7 +102,8 @@ def open_index(
         step = Progress(phase="fetch", subject=definition.name, done=rank, total=len(sources))
         report(step)
         try:
-            parts += _parts(definition, rank, arch, now, fetcher)
+            own = replace(fetcher, proxies=definition.proxies) if definition.proxies else fetcher
+            parts += _parts(definition, rank, arch, now, own)
         except GpuprovError as error:
             wrong += error.diagnostics
     if wrong:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.sources.definition import SourceDefinition
@@ -28,6 +29,10 @@ _KEYRINGS: Final = {
     "ubuntu": "usr/share/keyrings/ubuntu-archive-keyring.gpg",
 }
 _ONE_LINE: Final = re.compile(r"deb\s+(?:\[(?P<options>[^\]]*)\]\s*)?(?P<url>\S+)\s+(?P<suite>\S+)(?P<rest>.*)")
+_OFF: Final = frozenset({"no", "false", "off", "without", "disable", "0"})
+"""apt's words for no."""
+_SETTING: Final = re.compile(r'^(\S+) "([^"]*)";$', re.MULTILINE)
+_PROXY: Final = re.compile(r"^acquire::(https?)::proxy(?:::(.+))?$")
 _ARMOUR: Final = "-----BEGIN PGP"
 
 
@@ -61,7 +66,7 @@ def os_sources(
     if codename is None:
         raise GpuprovError(_none(os_name, f"this release knows the archives of {', '.join(SUITES)}"))
     suites = {codename + pocket for pocket in _POCKETS}
-    check = _machine_checks_dates(root)
+    settings = _settings(root)
     found: dict[tuple[str, str], SourceDefinition] = {}
     for entry in read_entries(root):
         if entry.suite not in suites or (entry.url.rstrip("/"), entry.suite) in found:
@@ -76,7 +81,8 @@ def os_sources(
             components=tuple(components or entry.components),
             keys=_keys(entry, os_name, root),
             on_host=False,
-            check_valid_until=entry.check_valid_until and check,
+            check_valid_until=entry.check_valid_until and settings.check_valid_until,
+            proxies=settings.for_url(entry.url),
         )
     if not found:
         raise GpuprovError(_none(os_name, f"this machine's apt has no source for {codename}"))
@@ -107,14 +113,14 @@ def _one_line(path: Path) -> Iterator[AptEntry]:
             suite=found["suite"],
             components=tuple(found["rest"].split()),
             signed_by=options.get("signed-by", ""),
-            check_valid_until=options.get("check-valid-until", "yes").lower() not in {"no", "false", "0"},
+            check_valid_until=options.get("check-valid-until", "yes").lower() not in _OFF,
         )
 
 
 def _deb822(path: Path) -> Iterator[AptEntry]:
     for block in re.split(r"\n[ \t]*\n", path.read_text(encoding="utf-8", errors="replace")):
         fields = _fields(block)
-        if fields.get("enabled", "yes").lower() in {"no", "false", "0"} or "deb" not in fields.get("types", "").split():
+        if fields.get("enabled", "yes").lower() in _OFF or "deb" not in fields.get("types", "").split():
             continue
         for url in fields.get("uris", "").split():
             for suite in fields.get("suites", "").split():
@@ -124,7 +130,7 @@ def _deb822(path: Path) -> Iterator[AptEntry]:
                     suite=suite,
                     components=tuple(fields.get("components", "").split()),
                     signed_by=fields.get("signed-by", "").strip(),
-                    check_valid_until=fields.get("check-valid-until", "yes").lower() not in {"no", "false", "0"},
+                    check_valid_until=fields.get("check-valid-until", "yes").lower() not in _OFF,
                 )
 
 
@@ -166,21 +172,44 @@ def _keys(entry: AptEntry, os_name: str, root: Path) -> bytes:
         ) from error
 
 
-def _machine_checks_dates(root: Path) -> bool:
-    """Whether apt of this machine is told not to look at Valid-Until; a machine without apt looks."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AptSettings:
+    """What the machine's apt is told beside its sources."""
+
+    check_valid_until: bool = True
+    proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """By scheme, or by `scheme::host`."""
+
+    def for_url(self, url: str) -> dict[str, str]:
+        """The proxies for one URL; apt's word DIRECT means none."""
+        parts = urlsplit(url)
+        found = self.proxies.get(f"{parts.scheme}::{parts.hostname}", self.proxies.get(parts.scheme, ""))
+        return {parts.scheme: found} if found and found != "DIRECT" else {}
+
+
+def parse_settings(dump: str) -> AptSettings:
+    """Read what `apt-config dump` prints."""
+    values = {name.lower(): value for name, value in _SETTING.findall(dump)}
+    proxies = {
+        scheme + (f"::{host}" if host else ""): value
+        for name, value in values.items()
+        for scheme, host in _PROXY.findall(name)
+        if value
+    }
+    dates = values.get("acquire::check-valid-until", "yes").lower() not in _OFF
+    return AptSettings(check_valid_until=dates, proxies=proxies)
+
+
+def _settings(root: Path) -> AptSettings:
     if root != Path("/"):
-        return True
+        return AptSettings()
     try:
         done = subprocess.run(
-            ["apt-config", "dump", "Acquire::Check-Valid-Until"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=20,
+            ["apt-config", "dump", "--empty"], capture_output=True, text=True, check=False, timeout=20
         )
     except (FileNotFoundError, subprocess.TimeoutExpired):
-        return True
-    return re.search(r'Check-Valid-Until "(?:false|no|0)"', done.stdout) is None
+        return AptSettings()  # a machine without apt: as apt's defaults
+    return parse_settings(done.stdout)
 
 
 def _none(os_name: str, what: str) -> Diagnostic:

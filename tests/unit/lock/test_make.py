@@ -131,8 +131,17 @@ def test_the_problems_of_all_pools_are_told(inputs: LockInputs) -> None:
 
 def test_the_archive_is_known_by_its_name_or_by_not_being_written_on_hosts() -> None:
     sources = (_source("mirror", on_host=False), _source("nvidia"))
-    answers = {name: is_os_source(name, sources) for name in ("os", "os/bookworm", "mirror", "nvidia", "osmium")}
-    assert answers == {"os": True, "os/bookworm": True, "mirror": True, "nvidia": False, "osmium": False}
+    answers = {
+        name: is_os_source(name, sources) for name in ("os", "os/bookworm", "os-updates", "mirror", "nvidia", "osmium")
+    }
+    assert answers == {
+        "os": True,
+        "os/bookworm": True,
+        "os-updates": True,
+        "mirror": True,
+        "nvidia": False,
+        "osmium": False,
+    }
 
 
 def _spec() -> Spec:

@@ -94,6 +94,12 @@ def test_a_redirect_takes_no_password_along(server: Any, tmp_path: Path) -> None
     assert ["authorization" in headers for _, headers in server.seen] == [True, False]
 
 
+def test_a_proxy_of_the_source_is_used(server: Any, tmp_path: Path) -> None:
+    server.reply = lambda path, _: (200, {}, path.encode())
+    fetcher = _fetcher(tmp_path, proxies={"http": server.url})
+    assert fetcher.release("http://mirror.invalid/InRelease", "test") == b"http://mirror.invalid/InRelease"
+
+
 def test_a_broken_netrc_is_told_without_its_content(server: Any, tmp_path: Path) -> None:
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login ana passwort s3cr3t\n")
     found = _refusal(_fetcher(tmp_path), f"{server.url}/x")

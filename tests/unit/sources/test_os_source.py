@@ -10,7 +10,7 @@ from gpuprov.lock.resolve import Problem, Resolution, resolve
 from gpuprov.lock.types import Request
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.sources.index import open_index
-from gpuprov.sources.os_source import os_sources
+from gpuprov.sources.os_source import os_sources, parse_settings
 
 KEYRING = "usr/share/keyrings/debian-archive-keyring.gpg"
 DEB822 = """# The archive
@@ -103,6 +103,20 @@ def test_a_machine_without_the_archive_is_told(tmp_path: Path, os_name: str, say
     with pytest.raises(GpuprovError, match="GP-SRC-001") as caught:
         os_sources(os_name, root=_machine(tmp_path, debian_sources=DEB822))
     assert says in caught.value.diagnostics[0].summary
+
+
+def test_the_machines_proxies_and_dates_are_read() -> None:
+    dump = (
+        'Acquire "";\nAcquire::http "";\nAcquire::http::Proxy "http://proxy.example:3128";\n'
+        'Acquire::http::Proxy::direct.example "DIRECT";\nAcquire::https::Proxy "";\n'
+        'Acquire::Check-Valid-Until "false";\n'
+    )
+    settings = parse_settings(dump)
+    assert not settings.check_valid_until
+    assert settings.for_url("http://mirror.example/debian") == {"http": "http://proxy.example:3128"}
+    assert settings.for_url("http://direct.example/debian") == {}
+    assert settings.for_url("https://mirror.example/debian") == {}
+    assert parse_settings("").check_valid_until
 
 
 def test_a_missing_keyring_is_told(tmp_path: Path) -> None:
