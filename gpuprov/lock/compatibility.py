@@ -50,7 +50,7 @@ def check_lock(lock: Lock, spec: Spec, *, today: str) -> tuple[Diagnostic, ...]:
 def pool_facts(spec: Spec, pool: PoolSpec) -> PoolFacts:
     """What a spec says of a pool, as the rules read it."""
     stack, driver = pool.stack, pool.stack.driver
-    exact = Constraint.parse(driver.version).exact if driver else False
+    exact = driver is not None and "," not in driver.version and Constraint.parse(driver.version).exact
     return PoolFacts(
         pool=pool.name,
         gpu_model=pool.gpu.model if pool.gpu else "",

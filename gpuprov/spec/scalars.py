@@ -35,11 +35,27 @@ def _fits(pattern: str, what: str) -> Callable[[str], str]:
 def _constraint(text: str) -> str:
     if not text.strip():
         return "the version is empty"
+    if re.search(r"\.[xX]$", text.strip()):
+        return f"{text} is no version; a part that is open is written *: {text.strip()[:-1]}*"
     try:
         Constraint.parse(text)
     except ValueError as error:
         return str(error)
     return ""
+
+
+def _driver(text: str) -> str:
+    """A constraint on a driver: what it fixes must be numbers with dots, as all driver versions are."""
+    problem = _constraint(text)
+    if problem:
+        return problem
+    fixed = [part.strip() for part in text.split(",") if not part.strip().startswith((">", "<"))]
+    if all(_DRIVER.fullmatch(part) for part in fixed):
+        return ""
+    return f"{text} is no driver version: numbers with dots, such as 580.95.05"
+
+
+_DRIVER: Final = re.compile(r"(==?\s*)?[0-9]+(\.[0-9]+)*(\.\*|-[A-Za-z0-9.+~]+)?|\*")
 
 
 def _path(text: str) -> str:
@@ -118,6 +134,9 @@ CHECKS: Final[dict[str, Check]] = {
     "api": Check("a text", lambda _: ""),
     "constraint": Check(
         'a version ("580.95.05"), a prefix ("580.*") or comparisons (">=570,<590")', _constraint, quoted=True
+    ),
+    "driver": Check(
+        'a version ("580.95.05"), a prefix ("580.*") or comparisons (">=580.95,<590")', _driver, quoted=True
     ),
     "release": Check(
         'a release as major.minor, such as "13.0"',

@@ -41,7 +41,7 @@ class SourceSpec:
 class DriverSpec:
     """The NVIDIA driver."""
 
-    version: Annotated[str, About("Version, or the part of it that is fixed.", check="constraint", example='"580.*"')]
+    version: Annotated[str, About("Version, or the part of it that is fixed.", check="driver", example='"580.*"')]
     modules: Annotated[str, About("Flavour of the kernel modules.", choices=("open", "proprietary"))] = "open"
     source: Annotated[
         str,

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gpuprov.lock.compatibility import check_lock, check_spec
 from gpuprov.lock.types import Lock, LockedPool
@@ -46,3 +48,20 @@ def test_compatibility(case: dict[str, Any]) -> None:
     assert told(check_spec(spec, today=TODAY)) == case["found"]
     if "lock" in case:
         assert told(check_lock(lock_of(case["lock"]), spec, today=TODAY)) == case["locked"]
+
+
+CONSTRAINTS = st.lists(
+    st.sampled_from(["5", "8", "580", "4.7.0", ".", ".*", "*", ">=", "<", "=", ",", " ", "-1", "1:", "~", "+x", "a"]),
+    max_size=5,
+).map("".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(driver=CONSTRAINTS, dcgm=CONSTRAINTS)
+def test_no_constraint_that_loads_makes_the_rules_raise(driver: str, dcgm: str) -> None:
+    text = BASE.replace('"580.*"', f'"{driver}"').replace('cuda: "13.0"', f'cuda: "13.0"\n  dcgm: "{dcgm}"')
+    spec, wrong = load(text, "gpuprov.yaml")
+    if spec is None:
+        assert wrong
+        return
+    assert all(d.summary for d in check_spec(spec, today=TODAY))

@@ -1,0 +1,55 @@
+"""Single values: what each check takes and what it refuses."""
+
+import pytest
+
+from gpuprov.spec.scalars import CHECKS
+
+CASES = {
+    "constraint": (["580.*", "580.95.05", ">=570,<590", "*", "=1:4.6.0-1"], ["", "latest", "580.x", "~580", ">="]),
+    "driver": (
+        ["580.*", "580", "580.95.05", "=580.95.05-1", "580.95.05-0ubuntu0.22.04.1", ">=570,<590", "*", ">=580, <590"],
+        ["", "latest", "580.x", "580.95a", "1:580.95", "580.95.05+dfsg", "=580.abc"],
+    ),
+    "release": (["13.0", "12.10"], ["13", "13.0.1", "13.*", "x"]),
+    "mode": (["644", "0644", "4755"], ["0689", "64", "06444", "rw-r--r--"]),
+    "path": (["/etc/motd", "/a"], ["etc", "/", "/a/", "/a//b", "/a/../b", "/a/./b", "/a\nb", ""]),
+    "url": (
+        ["http://h/", "https://h.example:8080/a/b", "file:///srv/x"],
+        [
+            "h",
+            "ftp://h/",
+            "https://u@h/",
+            "https://u:p@h/",
+            "http://",
+            "file://h/x",
+            "http://h/ x",
+            "http://h/?a",
+            "http://ü/",
+        ],
+    ),
+    "batch": (["1", "12", "1%", "100%"], ["0", "0%", "101%", "1.5", "-1", "all", "٣"]),
+    "date": (["2027-03-01"], ["2027-3-1", "2027-02-30", "20270301", "soon"]),
+    "facet": (
+        ["host.os", "package[*].version", 'package["docker.io"].version', 'file["/etc/motd"].sha256'],
+        ["host", "package", "package.version", "host.kernle.release"],
+    ),
+    "command": (["nvidia-smi -L"], ["", " ", "a\nb"]),
+    "name": (["train", "a", "gpu-01", "a.b_c"], ["Train", "-a", "a-", "a b", "ä", "", "a" * 64]),
+    "package": (["htop", "libc6", "g++", "cuda-toolkit-13-0"], ["HTop", "a", "a b", "htop=1", "-x"]),
+    "user": (["root", "_apt", "www-data"], ["Root", "0x", "a:b", ""]),
+    "word": (["debian-12", "H100-SXM5-80GB", "stable/updates"], ["", " a", "a b", "-a"]),
+    "text": (["x"], ["", "  "]),
+    "content": (["", "x\n"], []),
+    "file": (["keys/a.asc", "/a"], ["", " ", "a\nb"]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_check(name: str) -> None:
+    good, bad = CASES[name]
+    assert [text for text in good if CHECKS[name].refuse(text)] == []
+    assert [text for text in bad if not CHECKS[name].refuse(text)] == []
+
+
+def test_every_check_has_cases() -> None:
+    assert set(CHECKS) - set(CASES) == {"", "api"}
