@@ -10,7 +10,7 @@ from gpuprov.model.host import Connection
 from gpuprov.transport.conversation import hold_conversation, shorten
 from gpuprov.transport.placing import check_placed, placing_command
 from gpuprov.transport.protocol import Outcome
-from gpuprov.transport.shell import wrap_command
+from gpuprov.transport.shell import way_to_root, wrap_command
 
 _PUT_TIMEOUT = 120.0
 
@@ -33,7 +33,7 @@ class LocalTransport:
 
     def run(self, command: str, *, stdin: bytes = b"", timeout: float, root: bool = False) -> Outcome:
         """Run a POSIX shell command; see `Transport.run`."""
-        become = self._connection.become if root and os.geteuid() != 0 else None
+        become = way_to_root(self._connection) if root and os.geteuid() != 0 else None
         wrapped = wrap_command(command, timeout=timeout, become=become)
         process = subprocess.Popen(
             ["/bin/sh", "-c", wrapped.text],

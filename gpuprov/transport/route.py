@@ -149,7 +149,9 @@ def _hop(connection: Connection, options: dict[str, list[str]], environment: dic
         for part in _last(options, key).split()
         if part not in {"none", "/dev/null"}
     )
-    identities = tuple(dict.fromkeys(path(text) for text in options.get("identityfile", ()) if text != "none"))
+    chosen = (path(connection.key_file),) if connection.key_file else ()
+    # ssh -G leaves out a key file of the command line that is not there.
+    identities = (path(text) for text in options.get("identityfile", ()) if text != "none")
     alias = _last(options, "hostkeyalias")
     seconds = _last(options, "connecttimeout")
     return Hop(
@@ -160,8 +162,8 @@ def _hop(connection: Connection, options: dict[str, list[str]], environment: dic
         known_as=alias or address,
         known_port=22 if alias else port,
         known_hosts=tuple(path(text) for text in known),
-        identity_files=identities,
-        chosen=(path(connection.key_file),) if connection.key_file else (),
+        identity_files=tuple(dict.fromkeys((*chosen, *identities))),
+        chosen=chosen,
         agent=_agent(connection, _last(options, "identityagent"), environment),
         identities_only=_last(options, "identitiesonly") == "yes",
         password=connection.password,

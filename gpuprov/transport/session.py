@@ -11,7 +11,7 @@ from gpuprov.model.host import Connection
 from gpuprov.transport.conversation import hold_conversation, shorten
 from gpuprov.transport.placing import check_placed, placing_command
 from gpuprov.transport.protocol import Outcome
-from gpuprov.transport.shell import wrap_command
+from gpuprov.transport.shell import way_to_root, wrap_command
 
 _PUT_TIMEOUT = 120.0
 
@@ -36,7 +36,7 @@ class SshTransport:
 
     def run(self, command: str, *, stdin: bytes = b"", timeout: float, root: bool = False) -> Outcome:
         """Run a POSIX shell command; see `Transport.run`."""
-        become = self._connection.become if root and not self._logged_in_as_root() else None
+        become = way_to_root(self._connection) if root and not self._logged_in_as_root() else None
         wrapped = wrap_command(command, timeout=timeout, become=become)
         return hold_conversation(
             _ChannelPipes(self._open_channel(wrapped.text), self._client),

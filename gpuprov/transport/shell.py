@@ -5,7 +5,8 @@ import secrets
 import shlex
 from dataclasses import dataclass
 
-from gpuprov.model.host import Become
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.host import Become, Connection
 
 _LOCALE = "env -u LANGUAGE LC_ALL=C.UTF-8"
 # The mark says that the command itself begins here: what came before is the login shell's or sudo's, not the command's.
@@ -47,6 +48,24 @@ def wrap_command(command: str, *, timeout: float, become: Become | None) -> Wrap
     limit = max(1, math.ceil(timeout))
     text = f"{_LOCALE} {sudo}sh -c {shlex.quote(_INNER)} sh {mark} {limit} {shlex.quote(command)}"
     return Wrapped(text=text, mark=mark.encode(), prompt=prompt.encode())
+
+
+def way_to_root(connection: Connection) -> Become:
+    """How to become root on a host where the user is not root.
+
+    Raises:
+        GpuprovError: GP-SSH-005 when the inventory forbids it.
+    """
+    if connection.become.enabled:
+        return connection.become
+    raise GpuprovError(
+        Diagnostic(
+            code="GP-SSH-005",
+            address=connection.host,
+            summary="root is needed, and ansible_become is false for the host",
+            hint="let ansible_become be true, or log in as root",
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)

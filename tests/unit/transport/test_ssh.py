@@ -131,8 +131,13 @@ def test_a_closed_port_is_refused_at_once(start_server: Any, client: Any) -> Non
     assert "refused" in told.summary
 
 
-def test_a_name_that_nobody_knows_is_told(start_server: Any, client: Any) -> None:
-    told = refusal(client.connection(start_server(), address="no-such-host.invalid"))
+def test_a_name_that_nobody_knows_is_told(start_server: Any, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def resolve(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    connection = client.connection(start_server(), address="no-such-host.invalid")
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    told = refusal(connection)
     assert told.code == "GP-SSH-001"
     assert "not known" in told.summary
 
