@@ -53,7 +53,8 @@ def open_inventory(site: Site | None, access: Access) -> Inventory:
 def open_fleet(site: Site, lock: Lock, access: Access) -> Fleet:
     """All hosts of all pools that have a group in the rack, with their wants."""
     hosts, warnings = pool_hosts(site, access)
-    components, wants = catalog_components(), {}
+    components = catalog_components()
+    wants: dict[str, HostWant] = {}
     for name in dict.fromkeys(host.pool for host in hosts):
         pool = pool_want(lock, site.spec, site.pool(name), TARGET, components=components)
         wants |= {host.name: host_want(pool, host.name) for host in hosts if host.pool == name}

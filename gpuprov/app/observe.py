@@ -108,5 +108,5 @@ def _stuck(host: Host) -> Diagnostic:
         code="GP-ROLL-004",
         address=host.name,
         summary=f"the host's package transaction did not end within {_TRANSACTION_SECONDS:.0f} s",
-        hint="look at it there: `systemctl list-units 'gpuprov-transaction-*'` and its log in /var/lib/gpuprov/transactions",
+        hint="look there: `systemctl list-units 'gpuprov-transaction-*'`; logs are in /var/lib/gpuprov/transactions",
     )

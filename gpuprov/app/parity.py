@@ -10,7 +10,7 @@ from gpuprov.app.named import named_hosts
 from gpuprov.app.observe import observe, split
 from gpuprov.app.site import LOCK_NAME, Site, open_lock, today
 from gpuprov.app.staleness import refuse_stale_lock
-from gpuprov.catalog.components import component_of
+from gpuprov.catalog.find import component_of
 from gpuprov.compare.compare import compare_snapshots, compare_want
 from gpuprov.document.envelope import peek_kind
 from gpuprov.document.snapshot_text import read_snapshot
@@ -75,7 +75,7 @@ def _against_lock(request: ParityRequest, operands: Sequence[str], report: Repor
     refuse_stale_lock(site, lock)
     fleet = open_fleet(site, lock, request.access)
     if operands:
-        fleet = _narrow(fleet, operands[0], site, request.access)
+        fleet = _narrow(fleet, operands[0], site)
     files = [text for text in operands if _is_file(text)]
     if files:
         snapshots: dict[str, Snapshot] = {s.host: s for s in (_read(Path(file)) for file in files)}
@@ -86,7 +86,7 @@ def _against_lock(request: ParityRequest, operands: Sequence[str], report: Repor
     return judge(compared, today=today(), not_observed=missing.values(), waivers=site.spec.waivers)
 
 
-def _narrow(fleet: Fleet, text: str, site: Site, access: Access) -> Fleet:
+def _narrow(fleet: Fleet, text: str, site: Site) -> Fleet:
     """The hosts of one operand."""
     operand = _operand(text, KnownNames(hosts=frozenset(h.name for h in fleet.hosts), pools=frozenset(site.spec.pools)))
     if operand.kind is OperandKind.FILE:

@@ -11,7 +11,7 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError, status_of
 from gpuprov.model.status import ExitStatus
 
 
-def end_with(group: click.Group, argv: list[str]) -> int:
+def end_with(group: click.Group, argv: list[str]) -> int:  # noqa: PLR0911 - one return for each way to end
     """Run a command and turn whatever ends it into an exit status."""
     try:
         outcome = group.main(args=argv, prog_name="gpuprov", standalone_mode=False)

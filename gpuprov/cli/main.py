@@ -27,10 +27,10 @@ _COMMANDS: Final = {
 class _LazyGroup(click.Group):
     """A group whose commands are imported when they are used: `--version` must not pay for Ansible."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         if cmd_name not in _COMMANDS:
             return None
         module = importlib.import_module(f"gpuprov.cli.commands.{cmd_name}")
@@ -51,7 +51,7 @@ class _LazyGroup(click.Group):
             raise click.UsageError(f"No such command `{name}`.{meant}", ctx)
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - the same
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
 

@@ -1,9 +1,11 @@
 """An observation in a sentence."""
 
 import json
+from collections.abc import Sequence
 from typing import Final
 
 from gpuprov.model.fact import Known, Observation, Unknown
+from gpuprov.model.finding import Finding
 
 _LONGEST: Final = 100
 
@@ -18,6 +20,21 @@ def observation_text(observation: Observation) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     text = text.replace("\n", "\\n")
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def finding_lines(findings: Sequence[Finding]) -> list[str]:
+    """Findings that no change ends, one line each; what one reason hides is one line."""
+    lines, hidden = [], dict[str, list[str]]()
+    for finding in findings:
+        if isinstance(finding.observed, Unknown):
+            hidden.setdefault(finding.observed.reason, []).append(finding.address)
+        else:
+            expected, observed = observation_text(finding.expected), observation_text(finding.observed)
+            lines.append(f"not curable by up: {finding.address}: wanted {expected}, found {observed}")
+    for reason, addresses in hidden.items():
+        more = f" and {len(addresses) - 1} more" if len(addresses) > 1 else ""
+        lines.append(f"not observed: {addresses[0]}{more}: {reason}")
+    return lines
 
 
 def observation_body(observation: Observation) -> dict[str, object]:

@@ -32,8 +32,8 @@ def show_parity(parity: Parity, terminal: Terminal) -> None:
     if others:
         terminal.out.print(
             Text(
-                f"also different, without effect: {informational} informational, {len(others) - informational} target-specific"
-                " (--json lists them)",
+                f"also different, without effect: {informational} informational,"
+                f" {len(others) - informational} target-specific (--json lists them)",
                 style="quiet",
             )
         )

@@ -1,12 +1,13 @@
 """A plan for people: per host what changes, from what to what, why and what it costs; equal hosts are shown once."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from rich.text import Text
 
 from gpuprov.model.change import Action, Change, HostPlan, Plan
 from gpuprov.model.facet import Cost
-from gpuprov.render.observation import observation_text
+from gpuprov.render.observation import finding_lines
 from gpuprov.render.terminal import Terminal
 
 _SIGNS: Mapping[Action, tuple[str, str]] = {
@@ -27,6 +28,12 @@ _SIGNS: Mapping[Action, tuple[str, str]] = {
 }
 
 
+_HEAD: Final = 3
+"""Lines of a unified diff before its first changed line."""
+_LONGEST_NEW_FILE: Final = 12
+"""A new file with a longer diff is shown by its length; a changed one is always shown in full."""
+
+
 def show_plan(plan: Plan, terminal: Terminal, *, verbose: bool = False) -> None:
     """Print a plan on stdout."""
     out = terminal.out
@@ -38,20 +45,8 @@ def show_plan(plan: Plan, terminal: Terminal, *, verbose: bool = False) -> None:
             out.print(Text.assemble((names, "name"), f" ({example.pool}): {summary(example)}"))
             for line in _change_lines(example, verbose=verbose):
                 out.print(line)
-        for finding in example.not_curable:
-            out.print(
-                Text.assemble(
-                    ("  not curable by up: ", "warning"),
-                    f"{finding.address}: wanted {observation_text(finding.expected)},"
-                    f" found {observation_text(finding.observed)}",
-                )
-            )
-        for finding in example.unknown:
-            out.print(
-                Text.assemble(
-                    ("  not observed: ", "warning"), f"{finding.address}: {observation_text(finding.observed)}"
-                )
-            )
+        for told in finding_lines((*example.not_curable, *example.unknown)):
+            out.print(Text(f"  {told}", style="warning"))
     for host, reason in plan.excluded.items():
         out.print(Text.assemble(("x ", "error"), (host, "name"), f": {reason}"))
     out.print(closing_line(plan))
@@ -103,7 +98,7 @@ def _change_lines(plan: HostPlan, *, verbose: bool) -> list[Text]:
                 lines.append(Text.assemble("  ", ("+", "add"), f" hold     {len(holds)} packages at these versions"))
             continue
         lines.append(_change_line(change))
-        lines.extend(_diff_lines(change))
+        lines.extend(_diff_lines(change, verbose=verbose))
     return lines
 
 
@@ -122,6 +117,9 @@ def _change_line(change: Change) -> Text:
     )
 
 
-def _diff_lines(change: Change) -> list[Text]:
+def _diff_lines(change: Change, *, verbose: bool) -> list[Text]:
+    lines = change.diff.splitlines()
+    if not change.before and not verbose and len(lines) > _LONGEST_NEW_FILE:
+        return [Text(f"      a new file of {len(lines) - _HEAD} lines (--verbose shows it)", style="quiet")]
     styles = {"+": "add", "-": "remove", "@": "quiet"}
-    return [Text(f"      {line}", style=styles.get(line[:1], "")) for line in change.diff.splitlines()]
+    return [Text(f"      {line}", style=styles.get(line[:1], "")) for line in lines]

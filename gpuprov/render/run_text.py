@@ -7,7 +7,7 @@ from gpuprov.model.finding import Finding
 from gpuprov.model.run import HostResult, HostState, RunResult
 from gpuprov.render.diagnostics import diagnostic_text
 from gpuprov.render.json_text import diagnostics_body
-from gpuprov.render.observation import observation_body, observation_text
+from gpuprov.render.observation import finding_lines, observation_body
 from gpuprov.render.terminal import Terminal
 
 _STYLES = {
@@ -22,14 +22,8 @@ def show_run(result: RunResult, terminal: Terminal) -> None:
     """Print one line a host and a closing line on stdout, what failed on stderr."""
     for host in result.hosts:
         terminal.out.print(_host_line(host))
-        for finding in host.remaining:
-            terminal.out.print(
-                Text.assemble(
-                    ("    not curable by up: ", "warning"),
-                    f"{finding.address}: wanted {observation_text(finding.expected)},"
-                    f" found {observation_text(finding.observed)}",
-                )
-            )
+        for line in finding_lines(host.remaining):
+            terminal.out.print(Text(f"    {line}", style="warning"))
     for diagnostic in [*result.diagnostics, *(d for host in result.hosts for d in host.diagnostics)]:
         terminal.err.print(diagnostic_text(diagnostic))
     tasks, changes = sum(h.tasks for h in result.hosts), sum(h.changed for h in result.hosts)

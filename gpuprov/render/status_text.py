@@ -4,11 +4,10 @@ from rich.text import Text
 
 from gpuprov.model.change import HostPlan
 from gpuprov.model.fact import Known
-from gpuprov.model.finding import Finding
 from gpuprov.model.planned import Planned
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.model.status import ExitStatus
-from gpuprov.render.observation import observation_text
+from gpuprov.render.observation import finding_lines, observation_text
 from gpuprov.render.plan_text import dearest
 from gpuprov.render.run_text import finding_body
 from gpuprov.render.snapshot_text import not_observed_body, show_not_observed
@@ -28,8 +27,8 @@ def show_status(planned: Planned, terminal: Terminal) -> None:
                 f"  {_stack(planned.snapshots[plan.host])}",
             )
         )
-        for finding in (*plan.not_curable, *plan.unknown):
-            terminal.out.print(f"    {_finding_line(finding)}")
+        for line in finding_lines((*plan.not_curable, *plan.unknown)):
+            terminal.out.print(f"    {line}")
     show_not_observed(tuple(planned.not_observed.values()), terminal)
     good = sum(1 for plan in planned.plan.hosts if host_state(plan)[1] == "good")
     terminal.out.print(f"{good} of {len(planned.plan.hosts) + len(planned.not_observed)} host(s) as wanted")
@@ -63,11 +62,6 @@ def _duration(seconds: int) -> str:
         if seconds >= size:
             return f"{seconds // size} {unit}"
     return f"{seconds} s"
-
-
-def _finding_line(finding: Finding) -> str:
-    expected, observed = observation_text(finding.expected), observation_text(finding.observed)
-    return f"{finding.address}: wanted {expected}, found {observed}"
 
 
 def status_body(planned: Planned, status: ExitStatus) -> dict[str, object]:

@@ -1,10 +1,11 @@
-"""The rollout itself: pools in batches; in each batch look again, converge, reboot where needed, prove."""
+"""The rollout itself: every pool in its batches; in each round look again, converge, reboot where needed, prove."""
 
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import chain, zip_longest
 
 from gpuprov.converge.types import HostOutcome
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -59,9 +60,12 @@ def roll_out(
 
 
 def _batches(targets: Sequence[Target]) -> Iterator[tuple[Target, ...]]:
-    for pool in dict.fromkeys(target.host.pool for target in targets):
-        members = [target for target in targets if target.host.pool == pool]
-        yield from in_batches(members, members[0].batch)
+    """Rounds: the n-th batch of every pool together; each pool keeps its own limit, and a failure stops all of them."""
+    pools: dict[str, list[Target]] = {}
+    for target in targets:
+        pools.setdefault(target.host.pool, []).append(target)
+    rounds = zip_longest(*(in_batches(members, members[0].batch) for members in pools.values()), fillvalue=())
+    yield from (tuple(chain.from_iterable(batches)) for batches in rounds)
 
 
 def _not_started(target: Target) -> HostResult:

@@ -1,4 +1,4 @@
-"""A lab with its spec folder, and the ways the end-to-end tests act on it: gpuprov, a person on a node, the power switch."""
+"""A lab with its spec folder, and how the end-to-end tests act on it: gpuprov, a person on a node, the power switch."""
 
 import json
 import os

@@ -31,7 +31,8 @@ def wait_for_transaction(site: LabSite, name: str, process: subprocess.Popen[str
 
 @pytest.mark.parametrize("whole_group", [False, True], ids=["the parent alone", "the whole process group"])
 def test_up_killed_in_the_package_transaction_is_finished_by_the_next(
-    fresh_lab: Callable[..., LabSite], whole_group: bool
+    fresh_lab: Callable[..., LabSite],
+    whole_group: bool,  # noqa: FBT001 - a test's parameter
 ) -> None:
     site = fresh_lab("kgroup" if whole_group else "kalone", train=1)
     name = site.train[0]

@@ -137,14 +137,15 @@ def test_an_upgrade_says_reboot_does_it_and_proves_it(fresh_lab: Callable[..., L
     site.run("destroy", "--target", "onprem", "--yes")
     left = site.root(
         name,
-        "apt-mark showhold; ls /etc/apt/sources.list.d /etc/apt/preferences.d | grep gpuprov || true; ls /var/lib/gpuprov/owned.json 2>/dev/null || true",
+        "apt-mark showhold; ls /etc/apt/sources.list.d /etc/apt/preferences.d | grep gpuprov;"
+        " ls /var/lib/gpuprov/owned.json 2>/dev/null; true",
     )
     assert left.strip() == "", "holds, pins, sources and the record are gone"
     assert new in site.root(name, "dpkg-query -W -f='${Version}' libcuda1"), "packages stay"
 
 
 def test_reboot_pending_is_no_drift(fresh_lab: Callable[..., LabSite]) -> None:
-    """Somebody upgraded by hand and did not reboot, then we locked what is there: the module on disk is right, the loaded one is not."""
+    """Somebody upgraded by hand to what we locked and did not reboot: the module on disk is right, the loaded one is not."""
     site = fresh_lab("pend", train=1)
     releases = site.lab.description.driver_releases
     branch, name = site.lab.description.driver_branch, site.train[0]

@@ -15,7 +15,7 @@ from gpuprov.lab.state import LabState
 from gpuprov.model.progress import ignore_progress
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
-SEED = int(os.environ.get("GPUPROV_LAB_SEED", secrets.randbelow(1_000_000)))
+SEED = int(os.environ.get("GPUPROV_TEST_LAB_SEED", secrets.randbelow(1_000_000)))
 DRIVER = ("nvidia-driver-cuda", "nvidia-kernel-open-dkms", "nvidia-fabricmanager")
 SOURCE = "Types: deb\nURIs: {url}\nSuites: ./\nSigned-By: /etc/apt/keyrings/vendor.asc\n"
 PIN = "Package: src:nvidia-graphics-drivers\nPin: version {release}-1\nPin-Priority: 1001\n"
@@ -43,7 +43,7 @@ def description() -> LabDescription:
 @pytest.fixture(scope="module")
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabState]:
     with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        print(f"\nGPUPROV_LAB_SEED={SEED}")  # noqa: T201
+        print(f"\nGPUPROV_TEST_LAB_SEED={SEED}")  # noqa: T201
     state = lab.up(description(), tmp_path_factory.mktemp("lab"), ignore_progress)
     yield state
     lab.down(state.id, ignore_progress)

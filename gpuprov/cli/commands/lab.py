@@ -12,7 +12,7 @@ from gpuprov.render.progress import ProgressView
 from gpuprov.render.terminal import open_terminal
 
 _ID = click.option(
-    "--id", "lab_id", default="demo", show_default=True, help="Name of the lab; several stand beside each other."
+    "--id", "lab_id", default="demo", show_default=True, help="Name of the lab; several can stand at once."
 )
 
 

@@ -27,8 +27,8 @@ def command(
 ) -> int:  # fmt: skip
     """Show what differs, read-only: two hosts or snapshots, or hosts and the lock.
 
-    An operand is a file (./x, or a name ending in .json, .yaml, .lock), host:NAME, pool:NAME, target:onprem, or a bare name that
-    means one thing. Without operands: all hosts of the spec against the lock.
+    An operand is a file (./x, or a name ending in .json, .yaml, .lock), host:NAME, pool:NAME, target:onprem, or a bare
+    name that means one thing. Without operands: all hosts of the spec against the lock.
 
     Status: 0 in sync, 7 differences, 10 when something could not be observed.
     """

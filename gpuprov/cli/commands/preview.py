@@ -19,7 +19,7 @@ from gpuprov.render.terminal import open_terminal
 @target_option
 @access_options
 @click.option("--expect-no-changes", is_flag=True, help="End with status 7 when there is anything to do.")
-@click.option("-v", "--verbose", is_flag=True, help="One line for every hold, too.")
+@click.option("-v", "--verbose", is_flag=True, help="Every hold and every new file in full.")
 @json_option
 def command(
     *, spec: Path, target: str, inventory: str | None, limit: str | None, ask_become_pass: bool,
