@@ -81,7 +81,7 @@ def make_lock(inputs: LockInputs) -> Lock | tuple[Diagnostic, ...]:
     lock = Lock(
         spec_inputs=inputs.spec_inputs,
         catalog_inputs=inputs.catalog_inputs,
-        sources=tuple(sorted(inputs.sources, key=lambda s: s.name)),
+        sources=tuple(sorted(_recorded(inputs, pools), key=lambda s: s.name)),
         pools=pools,
         digest="",
     )
@@ -92,6 +92,12 @@ def make_lock(inputs: LockInputs) -> Lock | tuple[Diagnostic, ...]:
         pools=lock.pools,
         digest=lock_digest(lock),
     )
+
+
+def _recorded(inputs: LockInputs, pools: Mapping[str, LockedPool]) -> list[LockedSource]:
+    """All sources that hosts get; of the OS archive just the suites that pinned rows come from."""
+    used = {row.source for pool in pools.values() for row in pool.packages}
+    return [source for source in inputs.sources if source.on_host or source.name in used]
 
 
 def _make_pool(inputs: LockInputs, pool: PoolInput) -> LockedPool | tuple[Diagnostic, ...]:

@@ -25,6 +25,7 @@ class LockedSource:
 
     name: str
     url: str
+    """Empty for the OS archive as the host has it, like components and fingerprints."""
     suite: str
     """Suite, or the path of a flat repository (ending in `/`)."""
     components: tuple[str, ...]

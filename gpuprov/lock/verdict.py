@@ -151,7 +151,9 @@ def _catalog_reasons(lock: Lock, catalog_inputs: str) -> list[StaleReason]:
 
 
 def _source_reasons(lock: Lock, sources: Sequence[LockedSource]) -> Iterator[StaleReason]:
-    old, new = {s.name: s for s in lock.sources}, {s.name: s for s in sources}
+    old = {s.name: s for s in lock.sources}
+    # A suite of the OS archive that no pinned row comes from has no say; the lock does not record it.
+    new = {s.name: s for s in sources if s.on_host or s.name in old}
     for name in sorted(old.keys() | new.keys()):
         before, now = old.get(name), new.get(name)
         if before is None or now is None:

@@ -41,16 +41,23 @@ class SourceDefinition:
 def locked(definition: SourceDefinition) -> LockedSource:
     """The source as the lock records it: without credentials, with the fingerprints of its keys.
 
+    Of the OS archive only name and suite are recorded: each machine reaches it through a mirror of its own, and a lock
+    must be the same whoever makes it.
+
     Raises:
         GpuprovError: GP-SRC-006 when the keys cannot be read.
     """
     certs = read_keys(definition.keys, definition.name)
+    if not definition.on_host:
+        return LockedSource(
+            name=definition.name, url="", suite=definition.suite, components=(), fingerprints=(), on_host=False
+        )
     return LockedSource(
         name=definition.name,
         url=without_credentials(definition.url),
         suite=definition.suite,
         components=definition.components,
         fingerprints=fingerprints(certs),
-        on_host=definition.on_host,
-        key_text=armoured(certs) if definition.on_host else "",
+        on_host=True,
+        key_text=armoured(certs),
     )

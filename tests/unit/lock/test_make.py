@@ -104,6 +104,11 @@ def test_the_order_of_sources_pools_and_requests_changes_no_byte(inputs: LockInp
     assert write_lock(one) == write_lock(other)
 
 
+def test_of_the_archive_just_the_used_suites_are_recorded(inputs: LockInputs) -> None:
+    more = (*inputs.sources, _source("os/bookworm-updates", on_host=False), _source("site"))
+    assert [s.name for s in _lock(replace(inputs, sources=more)).sources] == ["nvidia", "os/bookworm", "site"]
+
+
 def test_an_earlier_lock_keeps_its_versions_until_an_upgrade_is_asked_for(inputs: LockInputs) -> None:
     before = _lock(inputs)
     open_ended = (_pool("train", _request("nvidia-open"), _request("docker.io")),)

@@ -56,6 +56,14 @@ def test_newer_versions_that_are_allowed_are_told(index_of: IndexOf) -> None:
     assert verdict.newer == (Newer(pool="train", name="nvidia-open", locked="580.95.05-1", offered="580.126.20-1"),)
 
 
+def test_more_suites_of_the_archive_make_no_lock_stale(index_of: IndexOf) -> None:
+    archive = replace(SOURCE, name="os/bookworm-backports", url="", fingerprints=(), on_host=False)
+    assert _judge(index_of, sources=(SOURCE, archive)) == []
+    assert [r.address for r in _judge(index_of, sources=(SOURCE, replace(archive, on_host=True)))] == [
+        "sources.os/bookworm-backports"
+    ]
+
+
 @pytest.mark.parametrize(
     ("changes", "kind", "address", "locked", "found"),
     [

@@ -23,8 +23,10 @@ def test_the_lock_holds_keys_and_no_password(repository: Any) -> None:
     assert "s3cr3t" not in repr(row) + repr(definition)
 
 
-def test_keys_of_the_archive_stay_on_the_host(repository: Any) -> None:
-    assert locked(repository.definition(on_host=False)).key_text == ""
+def test_of_the_archive_the_lock_holds_nothing_of_this_machine(repository: Any) -> None:
+    row = locked(repository.definition("os/stable", suite="stable", components=("main",), on_host=False))
+    assert (row.name, row.suite) == ("os/stable", "stable")
+    assert (row.url, row.components, row.fingerprints, row.key_text) == ("", (), (), "")
 
 
 @pytest.mark.parametrize("data", [b"", b"no key", b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n"])
