@@ -50,11 +50,11 @@ def check_lock(lock: Lock, spec: Spec, *, today: str) -> tuple[Diagnostic, ...]:
 def pool_facts(spec: Spec, pool: PoolSpec) -> PoolFacts:
     """What a spec says of a pool, as the rules read it."""
     stack, driver = pool.stack, pool.stack.driver
-    exact = driver is not None and "," not in driver.version and Constraint.parse(driver.version).exact
+    exact = Constraint.parse(driver.version).version if driver is not None else ""
     return PoolFacts(
         pool=pool.name,
         gpu_model=pool.gpu.model if pool.gpu else "",
-        driver=upstream(driver.version.lstrip("= ")) if driver and exact else "",
+        driver=upstream(exact) if exact else "",
         branches=branches_of(driver.version) if driver else (),
         modules=driver.modules if driver else "",
         from_os=driver is not None and driver.source == "os",

@@ -175,6 +175,11 @@ class Constraint:
         """Whether the constraint names one version."""
         return any(term.relation == "=" for term in self.terms)
 
+    @property
+    def version(self) -> str:
+        """The one version that the constraint consists of; empty when it is anything else."""
+        return self.terms[0].bound if len(self.terms) == 1 and self.exact else ""
+
     def __str__(self) -> str:
         return self.text or "any version"
 

@@ -62,6 +62,21 @@ def test_constraints_allow_and_refuse(case: dict[str, Any]) -> None:
     assert {v: constraint.allows(v) for v in case["refuses"]} == dict.fromkeys(case["refuses"], False)
 
 
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("580.95.05", "580.95.05"),
+        (" = 580.95.05 ", "580.95.05"),
+        ("580.*", ""),
+        ("580.1,>=570", ""),
+        (">=5", ""),
+        ("", ""),
+    ],
+)
+def test_a_constraint_of_one_version_gives_it(text: str, version: str) -> None:
+    assert Constraint.parse(text).version == version
+
+
 @pytest.mark.parametrize("text", CASES["bad_constraints"])
 def test_a_broken_constraint_says_what_is_expected(text: str) -> None:
     with pytest.raises(ValueError, match="expected a version"):
