@@ -19,7 +19,7 @@ from gpuprov.lab.vendor.repository import VendorRepository, build
 from gpuprov.model.progress import Progress, Report
 
 _WORKERS = 16
-_SERVER_SECONDS = 20.0
+_SERVER_SECONDS = 60.0
 _RANGES = 50
 
 

@@ -24,7 +24,7 @@ stopped: systemd's shutdown stops all processes for a moment, nsenter would neve
 _INIT_CGROUP = "payload/init.scope"
 """Where, in a node's cgroup, nspawn and systemd put the node's init."""
 _POLL = 0.05
-_DEATH_SECONDS = 5.0
+_DEATH_SECONDS = 15.0
 """How long a node's supervisor may be missing: its own start takes a moment."""
 
 
@@ -111,7 +111,7 @@ class Node:
             raise self._failure("the node is between two boots", detail=done.stderr)
         return done.stdout.strip()
 
-    def wait_boot(self, before: str, *, timeout: float = 90) -> None:
+    def wait_boot(self, before: str, *, timeout: float = 120) -> None:
         """Wait until the node runs another boot than this one, and lets a person in.
 
         Args:
@@ -171,7 +171,7 @@ class Node:
         except OSError:
             return False
 
-    def wait_ssh(self, *, timeout: float = 60) -> None:
+    def wait_ssh(self, *, timeout: float = 120) -> None:
         """Wait until a login over ssh works, with the node's known key.
 
         Args:

@@ -116,9 +116,9 @@ def test_entering_a_node_at_any_moment_does_not_hold_its_reboot_up(first: Node) 
         while first.exec(["pgrep", "-c", "sleep"]).stdout != "3\n":
             assert time.monotonic() < deadline
         first.exec(["systemctl", "reboot"])
-        first.wait_boot(before, timeout=40)
+        first.wait_boot(before, timeout=100)
         for sleeper in sleepers:
-            sleeper.join(timeout=10)
+            sleeper.join(timeout=30)
             assert not sleeper.is_alive()
 
 
@@ -185,7 +185,7 @@ def test_nothing_is_left_of_a_lab_that_cannot_be_made(
     before = time.monotonic()
     with pytest.raises(type(error)):
         lab.up(drawn, tmp_path, ignore_progress)
-    assert time.monotonic() - before < 40
+    assert time.monotonic() - before < 100
     assert lab.leftovers(drawn.id).empty
     assert not (tmp_path / "id_ed25519").exists()
     assert lab.status(made.id).phase == "up"
@@ -219,7 +219,7 @@ def test_nothing_is_left_of_a_lab_that_was_killed_while_it_was_made(
     """Killed with -9 at its n-th program; `made` sees to it that the base is there."""
     number = SEED + 3
     argv = [sys.executable, "-c", KILLED_UP, str(number), str(tmp_path), str(programs)]
-    assert subprocess.run(argv, check=False, timeout=60).returncode == -9
+    assert subprocess.run(argv, check=False, timeout=180).returncode == -9
     lab_id = seed.lab_id(number)
     lab.down(lab_id, ignore_progress)
     assert lab.leftovers(lab_id).empty
@@ -230,7 +230,7 @@ def test_nothing_is_left_of_a_lab_that_was_killed_while_it_was_made(
 def test_a_lab_is_made_over_the_leftovers_of_a_killed_one(made: LabState, tmp_path: Path) -> None:
     number = SEED + 4
     argv = [sys.executable, "-c", KILLED_UP, str(number), str(tmp_path), "16"]
-    assert subprocess.run(argv, check=False, timeout=60).returncode == -9
+    assert subprocess.run(argv, check=False, timeout=180).returncode == -9
     assert not lab.leftovers(seed.lab_id(number)).empty
     state = lab.up(seed.draw(number, nodes=1), tmp_path, ignore_progress)
     try:
