@@ -58,7 +58,9 @@ def read_bytes(path: str | Path, *, code: str, address: str, limit: int = MACHIN
         raise GpuprovError(replace(_unreadable(str(path), error), code=code, address=address)) from error
     if len(data) > limit:
         raise GpuprovError(
-            Diagnostic(code=code, address=address, summary=f"{path} is larger than {limit} bytes, so it is no such file")
+            Diagnostic(
+                code=code, address=address, summary=f"{path} is larger than {limit} bytes, so it is no such file"
+            )
         )
     return data
 

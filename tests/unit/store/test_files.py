@@ -7,7 +7,7 @@ import pytest
 
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.store import files
-from gpuprov.store.files import make_folder, read_text, read_text_if_there, write_text
+from gpuprov.store.files import make_folder, read_bytes, read_text, read_text_if_there, write_text
 
 
 def codes(error: pytest.ExceptionInfo[GpuprovError]) -> list[str]:
@@ -100,3 +100,14 @@ def test_a_file_that_may_be_missing(tmp_path: Path) -> None:
     assert read_text_if_there(tmp_path / "missing") is None
     with pytest.raises(GpuprovError):
         read_text_if_there(tmp_path)
+
+
+def test_bytes_come_back_and_trouble_has_the_askers_code(tmp_path: Path) -> None:
+    path = tmp_path / "site.gpg"
+    path.write_bytes(b"\x99\x00")
+    assert read_bytes(path, code="GP-SRC-006", address="sources.site.key") == b"\x99\x00"
+    for wrong, limit in ((tmp_path / "missing", 10), (path, 1)):
+        with pytest.raises(GpuprovError) as error:
+            read_bytes(wrong, code="GP-SRC-006", address="sources.site.key", limit=limit)
+        assert codes(error) == ["GP-SRC-006"]
+        assert error.value.diagnostics[0].address == "sources.site.key"
