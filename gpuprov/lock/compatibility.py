@@ -75,7 +75,7 @@ def _with_lock(facts: PoolFacts, locked: LockedPool) -> PoolFacts:
 
 def _known_part(constraint: str) -> str:
     """The part of a version that a constraint fixes: `4.7` of `4.7.*`; empty where it is a range."""
-    part = constraint.strip().lstrip("= ").removesuffix(".*")
+    part = constraint.strip("= ").removesuffix(".*")
     return part if part and part[0].isdigit() and "," not in part else ""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpuprov.lock.compatibility import check_lock, check_spec
@@ -58,6 +58,8 @@ CONSTRAINTS = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(driver=CONSTRAINTS, dcgm=CONSTRAINTS)
+@example(driver="5 ", dcgm="= 4.7.0 ")
+@example(driver=">=580,=580.8", dcgm="4.*")
 def test_no_constraint_that_loads_makes_the_rules_raise(driver: str, dcgm: str) -> None:
     text = BASE.replace('"580.*"', f'"{driver}"').replace('cuda: "13.0"', f'cuda: "13.0"\n  dcgm: "{dcgm}"')
     spec, wrong = load(text, "gpuprov.yaml")
