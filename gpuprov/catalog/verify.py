@@ -119,6 +119,12 @@ def _packages() -> Iterator[str]:
     for service in rows(ServiceRow):
         if not set(service.packages) & locked:
             yield f"services: no package of {service.id} is ever locked"
+    serving = {name for service in rows(ServiceRow) for name in service.packages}
+    suffixed = [(row, name) for row in found for name in row.packages if name.startswith("nvidia-fabricmanager-")]
+    for row, name in suffixed:
+        below = [b.id for b in rows(BranchRow) if (row.min_branch or 0) <= b.number <= (row.max_branch or 999)]
+        for missing in sorted({name.replace("<branch>", branch) for branch in below} - serving):
+            yield f"services: no unit is served by {missing}"
 
 
 def _patterns() -> Iterator[str]:

@@ -49,6 +49,7 @@ def changed(name: str, index: int, **values: Any) -> Callable[[str], load.Table]
         ("packages", 0, {"modules": "proprietary"}, "same question"),
         ("packages", 0, {"packages": ("cuda-drivers",)}, "forbids"),
         ("services", 0, {"packages": ("x",)}, "ever locked"),
+        ("services", 3, {"packages": ("nvidia-fabricmanager",)}, "nvidia-fabricmanager-570"),
         ("components", 0, {"patterns": ("(",)}, "regular expression"),
         ("dcgm", 0, {"versions": "<<<"}, "dcgm"),
         ("dcgm", 0, {"verdict": "maybe"}, "verdict"),
