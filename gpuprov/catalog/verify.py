@@ -26,7 +26,17 @@ _MONTH: Final = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 
 def problems() -> tuple[str, ...]:
     """Everything that is wrong with the packaged catalog, one sentence each; empty when it is sound."""
-    return (*_sources(), *_gpus(), *_branches(), *_toolkits(), *_systems(), *_packages(), *_patterns(), *_dcgm())
+    return (
+        *_sources(),
+        *_gpus(),
+        *_branches(),
+        *_toolkits(),
+        *_systems(),
+        *_packages(),
+        *_services(),
+        *_patterns(),
+        *_dcgm(),
+    )
 
 
 def _sources() -> Iterator[str]:
@@ -111,6 +121,11 @@ def _packages() -> Iterator[str]:
             )
             if same and not apart:
                 yield f"packages: {row.id} and {other.id} answer the same question"
+
+
+def _services() -> Iterator[str]:
+    """What is never locked by name, and the units, against what the catalog itself asks for."""
+    found = rows(PackagesRow)
     locked = {re.sub(r"<[^>]*>", "580", name) for row in found for name in row.packages}
     locked |= {name for row in rows(SystemRow) for name in (*row.engine, row.node_exporter or "")}
     for never in rows(NeverRow):
