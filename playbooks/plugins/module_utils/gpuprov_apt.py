@@ -230,4 +230,4 @@ def megabytes(size: int) -> str:
 
 def _bytes(size: str) -> int:
     number, unit = size.replace(",", "").split(" ")
-    return int(float(number) * _UNITS[unit])
+    return round(float(number) * _UNITS[unit])

@@ -1,0 +1,137 @@
+"""apt 2.6.1's own outputs, recorded on lab nodes and on a Debian 12 machine (2026-11-30)."""
+
+from pathlib import Path
+
+import pytest
+from ansible.module_utils import gpuprov_apt as apt
+
+APT = Path(__file__).parents[2] / "cases" / "playbooks" / "apt"
+
+
+def text(name: str) -> str:
+    return (APT / f"{name}.txt").read_text(encoding="utf-8")
+
+
+STATUS = apt.parse_status(text("status"), "amd64")
+DRIVER = sorted(name for name, here in STATUS.items() if here.version == "580.82.07-1")
+
+
+def judged(name: str, plan: apt.Plan, downgrades: set[str] | None = None) -> apt.Verdict:
+    return apt.judge(plan, STATUS, apt.parse_simulation(text(name), "amd64"), downgrades or set())
+
+
+def test_dpkg_s_status() -> None:
+    assert STATUS["nvidia-open"] == apt.Installed(version="580.82.07-1", held=True, state="installed", broken=False)
+    assert not STATUS["tini"].held
+    odd = apt.parse_status(
+        "a\ti386\t1\tinstall\tinstalled\tok\nb\tall\t2\tinstall\thalf-installed\treinstreq\nx\n", "amd64"
+    )
+    assert set(odd) == {"a:i386", "b"}
+    assert apt.broken_packages({**odd, **STATUS}) == ("b",)
+
+
+def test_an_upgrade_of_the_whole_set_is_the_plan() -> None:
+    found = judged("upgrade", apt.Plan(install=dict.fromkeys(DRIVER, "580.95.05-1")))
+    assert found.violations == ()
+    assert found.others == ()
+    assert [(s.before, s.after) for s in found.planned] == [("580.82.07-1", "580.95.05-1")] * len(DRIVER)
+
+
+def test_a_downgrade_in_the_plan_is_the_plan() -> None:
+    found = judged("downgrade", apt.Plan(install=dict.fromkeys(DRIVER, "580.65.06-1")), set(DRIVER))
+    assert found.violations == ()
+    assert len(found.planned) == len(DRIVER)
+
+
+def test_an_owned_package_at_another_version_is_refused() -> None:
+    plan = apt.Plan(install={**dict.fromkeys(DRIVER, "580.95.05-1"), "libcuda1": "580.82.07-1"})
+    assert judged("upgrade", plan).violations == ("libcuda1 would be 580.95.05-1, the plan says 580.82.07-1",)
+
+
+def test_an_owned_package_that_does_not_come_is_refused() -> None:
+    plan = apt.Plan(install={**dict.fromkeys(DRIVER, "580.95.05-1"), "docker.io": "1"})
+    assert judged("upgrade", plan).violations == ("docker.io would be absent, the plan says 1",)
+
+
+def test_a_removal_outside_the_plan_is_refused_with_its_name() -> None:
+    plan = apt.Plan(install={}, remove=("nvidia-open",))
+    assert judged("remove", plan).violations == (
+        "cuda-toolkit-13-0 13.0.3-1 would be removed, the plan does not say so",
+    )
+    assert judged("remove", apt.Plan(install={}, remove=("nvidia-open", "cuda-toolkit-13-0"))).violations == ()
+
+
+def test_a_removal_of_the_plan_that_apt_does_not_do_is_refused() -> None:
+    assert judged("remove", apt.Plan(install={}, remove=("nvidia-open", "cuda-toolkit-13-0", "runc"))).violations == (
+        "runc would stay, the plan removes it",
+    )
+
+
+def test_other_packages_may_rise_or_come_but_not_go_down_or_move_when_held() -> None:
+    steps = apt.parse_simulation(text("rise"), "amd64")
+    rises, comes = apt.Step("zip", "3.0-13", "3.0-13+deb12u1"), apt.Step("tree", None, "2.1.0-1")
+    assert set(steps) == {rises, comes}
+    none = apt.Plan(install={})
+    assert set(apt.judge(none, {}, steps, set()).others) == {rises, comes}
+    down = apt.judge(none, {}, steps, {"zip"})
+    assert down.violations == ("zip would go down from 3.0-13 to 3.0-13+deb12u1",)
+    held = {"zip": apt.Installed(version="3.0-13", held=True, state="installed", broken=False)}
+    assert apt.judge(none, held, steps, set()).violations == ("zip is held at 3.0-13 and would become 3.0-13+deb12u1",)
+
+
+def test_a_package_of_another_architecture_is_another_package() -> None:
+    line = "Inst zlib1g:i386 [1.2.13-1] (1.2.13-2 Debian:12.1/stable [i386]) [zlib1g:amd64 ]\nRemv x:amd64 [1]\n"
+    assert apt.parse_simulation(line, "amd64") == (
+        apt.Step("zlib1g:i386", "1.2.13-1", "1.2.13-2"),
+        apt.Step("x", "1", None),
+    )
+
+
+def test_a_package_that_goes_and_comes_is_one_step() -> None:
+    lines = "Remv a [1]\nInst b [1] (2 X [amd64])\nInst a (3 X [amd64])\n"
+    assert apt.parse_simulation(lines, "amd64")[0] == apt.Step("a", "1", "3")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("notfound", True), ("unmet", True), ("heldback", True), ("upgrade", False), ("rise", False)]
+)
+def test_only_texts_of_old_lists_ask_for_fresh_ones(name: str, expected: bool) -> None:  # noqa: FBT001
+    assert bool(apt.LISTS_TOO_OLD.search(text(name))) is expected
+
+
+def test_sizes() -> None:
+    assert apt.parse_need(text("uris")) == (65_600_000, 264_000_000)
+    assert apt.parse_need("Need to get 1,234 kB/5,678 MB of archives.\n") == (5_678_000_000, 0)
+    assert apt.parse_need("After this operation, 12.3 MB disk space will be freed.\n") == (0, 0)
+
+
+def test_what_is_to_do() -> None:
+    plan = apt.Plan(
+        install={"runc": STATUS["runc"].version, "libcuda1": "9", "new": "1"},
+        remove=("tini", "gone"),
+        hold=("runc", "new", "tini"),
+        release=("libcuda1", "tini"),
+    )
+    found = apt.compare(plan, STATUS)
+    assert found.install == {"libcuda1": "9", "new": "1"}
+    assert found.remove == ("tini",)
+    assert set(found.hold) == {"new", "tini"}
+    assert found.release == ("libcuda1",)
+    assert apt.install_words(plan, found) == ["libcuda1=9", "new=1", f"runc={STATUS['runc'].version}", "tini-"]
+
+
+def test_a_satisfied_plan_asks_for_nothing() -> None:
+    plan = apt.Plan(install={name: STATUS[name].version for name in DRIVER}, remove=("gone",), hold=tuple(DRIVER))
+    assert not apt.compare(plan, STATUS).anything
+
+
+@pytest.mark.parametrize(
+    "here",
+    [
+        apt.Installed(version="1", held=True, state="half-configured", broken=False),
+        apt.Installed(version="1", held=True, state="installed", broken=True),
+        apt.Installed(version="2", held=True, state="installed", broken=False),
+    ],
+)
+def test_a_package_that_is_not_whole_or_not_at_its_version_is_to_do(here: apt.Installed) -> None:
+    assert apt.compare(apt.Plan(install={"a": "1"}), {"a": here}).install == {"a": "1"}

@@ -1,0 +1,164 @@
+"""gpuprov_files in a process of its own, on a folder of the test."""
+
+import getpass
+import grp
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., dict[str, Any]]
+ME = {"owner": getpass.getuser(), "group": grp.getgrgid(os.getgid()).gr_name}
+
+
+@pytest.fixture
+def files(run_module: Run, tmp_path: Path) -> Run:
+    def run(*, check: bool = False, **params: Any) -> dict[str, Any]:
+        for file in params.get("files", ()):
+            file.update({key: value for key, value in ME.items() if key not in file})
+        places = {"record": str(tmp_path / "state" / "owned.json"), "backups": str(tmp_path / "backups")}
+        return run_module("gpuprov_files", check=check, **{**places, **params})
+
+    return run
+
+
+def test_a_file_is_written_with_its_folder_and_mode_and_recorded(files: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "motd"
+    wanted = {"path": str(path), "text": "grüße {{ x }}\n", "mode": "0640", "restarts": ["u"]}
+    first = files(files=[wanted])
+    assert (first["changed"], first["changes"], first["restarts"]) == (True, [str(path)], ["u"])
+    assert path.read_text(encoding="utf-8") == "grüße {{ x }}\n"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert list(json.loads((tmp_path / "state" / "owned.json").read_text())["files"]) == [str(path)]
+    second = files(files=[wanted])
+    assert (second["changed"], second["restarts"], second["diff"]) == (False, [], [])
+
+
+def test_check_mode_says_the_same_and_touches_nothing(files: Run, tmp_path: Path) -> None:
+    path = tmp_path / "motd"
+    path.write_text("old\n")
+    wanted = {"path": str(path), "text": "new\n"}
+    checked = files(check=True, files=[wanted])
+    assert path.read_text() == "old\n"
+    assert {p.name for p in tmp_path.iterdir()} == {"motd"}
+    real = files(files=[wanted])
+    assert (checked["changed"], checked["changes"], checked["diff"]) == (real["changed"], real["changes"], real["diff"])
+
+
+def test_a_mode_alone_is_a_change(files: Run, tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    files(files=[{"path": str(path), "text": "t"}])
+    path.chmod(0o600)
+    assert files(files=[{"path": str(path), "text": "t"}])["changed"] is True
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_what_was_there_is_saved_once_and_comes_back(files: Run, tmp_path: Path) -> None:
+    path = tmp_path / "motd"
+    path.write_text("the operator's\n")
+    path.chmod(0o600)
+    files(files=[{"path": str(path), "text": "ours 1\n"}])
+    path.write_text("edited by hand\n")
+    files(files=[{"path": str(path), "text": "ours 2\n"}])
+    assert files(delete=[str(path)])["changed"] is True
+    assert path.read_text() == "the operator's\n"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert json.loads((tmp_path / "state" / "owned.json").read_text())["files"] == {}
+
+
+def test_a_file_of_ours_alone_is_deleted_and_that_once(files: Run, tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    files(files=[{"path": str(path), "text": "t"}])
+    assert files(check=True, delete=[str(path)])["changed"] is True
+    assert path.exists()
+    assert files(delete=[str(path)])["changed"] is True
+    assert not path.exists()
+    assert files(delete=[str(path)])["changed"] is False
+
+
+def test_a_shared_file_keeps_foreign_keys_mode_and_is_not_owned(files: Run, tmp_path: Path) -> None:
+    path = tmp_path / "daemon.json"
+    path.write_text('{"data-root": "/d", "runtimes": {"kata": {"path": "k"}}}')
+    path.chmod(0o600)
+    wanted = {"path": str(path), "text": '{"runtimes": {"nvidia": {"path": "n"}}}', "merge": "json"}
+    assert files(files=[wanted])["changed"] is True
+    assert json.loads(path.read_text()) == {
+        "data-root": "/d",
+        "runtimes": {"kata": {"path": "k"}, "nvidia": {"path": "n"}},
+    }
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert not (tmp_path / "state" / "owned.json").exists()
+    backup = tmp_path / "backups" / str(path).lstrip("/")
+    assert "nvidia" not in backup.read_text()
+    assert files(files=[wanted])["changed"] is False
+
+
+def test_a_broken_shared_file_stays_as_it_is(files: Run, tmp_path: Path) -> None:
+    path = tmp_path / "daemon.json"
+    path.write_text('{"a": 1,}')
+    result = files(files=[{"path": str(path), "text": "{}", "merge": "json"}])
+    assert result["failed"] is True
+    assert result["gpuprov"]["reason"] == "file"
+    assert "not valid JSON" in result["gpuprov"]["text"]
+    assert path.read_text() == '{"a": 1,}'
+
+
+@pytest.mark.parametrize(
+    ("command", "after", "notes"),
+    [
+        ("test -s %s", "new", 0),
+        ("grep -q nowhere %s", "old", 0),
+        ("sh -c 'echo unknown flag: --validate; exit 125' %s", "new", 1),
+        ("gpuprov-no-such-program %s", "old", 0),
+    ],
+)
+def test_a_file_is_checked_before_it_replaces_the_old_one(
+    files: Run,
+    tmp_path: Path,
+    command: str,
+    after: str,
+    notes: int,
+) -> None:
+    path = tmp_path / "x"
+    path.write_text("old")
+    result = files(files=[{"path": str(path), "text": "new", "validate": command}])
+    assert result.get("failed", False) is (after == "old")
+    assert path.read_text() == after
+    assert len(result.get("notes", [])) == notes
+    assert not list(tmp_path.glob(".x.*"))
+
+
+def test_volatile_keys_alone_write_nothing(files: Run, tmp_path: Path) -> None:
+    path = tmp_path / "owned.json"
+    files(files=[{"path": str(path), "text": '{"a": 1, "when": "x"}'}])
+    wanted = {"path": str(path), "text": '{"a": 1, "when": "y"}', "volatile": ["when"]}
+    assert files(files=[wanted])["changed"] is False
+    assert '"x"' in path.read_text()
+
+
+def test_a_link_is_followed_and_a_folder_refused(files: Run, tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    files(files=[{"path": str(link), "text": "new"}])
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert files(files=[{"path": str(tmp_path), "text": "x"}])["failed"] is True
+
+
+def test_an_unknown_owner_is_told_by_name(files: Run, tmp_path: Path) -> None:
+    result = files(files=[{"path": str(tmp_path / "x"), "text": "t", "owner": "nobody-such"}])
+    assert "nobody-such" in result["gpuprov"]["text"]
+
+
+def test_folders_of_the_record_go_whole(files: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "transactions"
+    (folder / "a").mkdir(parents=True)
+    assert files(check=True, delete_folders=[str(folder)])["changed"] is True
+    assert folder.exists()
+    assert files(delete_folders=[str(folder)])["changed"] is True
+    assert not folder.exists()
+    assert files(delete_folders=[str(folder)])["changed"] is False
