@@ -69,7 +69,7 @@ def read_inventory(path: Path, *, vault_password_file: str | None = None, limit:
             )
         )
     variables = data.get("_meta", {}).get("hostvars", {})
-    vault = _Vault(path, vault_password_file)
+    vault = Vault(path, vault_password_file)
     diagnostics: list[Diagnostic] = []
     hosts = tuple(_host(name, variables.get(name, {}), groups, vault, diagnostics) for name in chosen)
     errors = [d for d in diagnostics if d.severity is Severity.ERROR]
@@ -139,7 +139,7 @@ def _host_order(data: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(names | dict.fromkeys(data.get("_meta", {}).get("hostvars", {})))
 
 
-class _Vault:
+class Vault:
     """Decrypts single vaulted values, each text once, by ansible-vault."""
 
     def __init__(self, path: Path, password_file: str | None) -> None:
@@ -160,7 +160,7 @@ def _host(
     name: str,
     variables: Mapping[str, object],
     groups: Mapping[str, tuple[str, ...]],
-    vault: _Vault,
+    vault: Vault,
     diagnostics: list[Diagnostic],
 ) -> Host:
     connecting: dict[str, object] = {}

@@ -76,23 +76,22 @@ def run_ansible(
             )
         ) from error
     if done.returncode:
-        raise GpuprovError(_explain(name, done.returncode, done.stderr, path))
+        raise GpuprovError(explain_refusal(name, done.returncode, done.stderr, path))
     return done.stdout
 
 
-def _explain(name: str, status: int, text: str, path: Path) -> Diagnostic:
-    text = _first_cause(text)
-    place = next((m for m in _ORIGIN.finditer(text) if m["line"]), None)
-    span = None
-    if place is not None:
-        span = Span(
-            file=place["file"],
-            line=int(place["line"]),
-            column=int(place["column"] or 1),
-            text=_source_line(Path(place["file"]), int(place["line"])),
-        )
+def explain_refusal(name: str, status: int, said: str, path: Path) -> Diagnostic:
+    """Turn what one of Ansible's programs printed on standard error into a diagnostic.
+
+    Args:
+        name: of the program.
+        status: its exit status.
+        said: its standard error.
+        path: the inventory.
+    """
+    text = _cause(said, path)
     vault = name == "ansible-vault" or re.search(r"(?i)vault.*(?:secret|decrypt)|decrypt.*vault", text) is not None
-    if "Vault password:" in text:
+    if "Vault password:" in said:
         text = "no vault password is given"
     return Diagnostic(
         code="GP-INV-001",
@@ -102,16 +101,32 @@ def _explain(name: str, status: int, text: str, path: Path) -> Diagnostic:
         else f"{name} refuses the inventory (status {status})",
         detail=text,
         hint="give the right password with --vault-password-file" if vault else "",
-        span=span or _span_by_text(text, path),
+        span=_span_by_origin(text) or _span_by_text(text, path),
     )
 
 
-def _first_cause(text: str) -> str:
-    """The first parser's words; those that Ansible tries afterwards only say that the file is not theirs either."""
-    parts = re.split(r"^\[(?:WARNING|ERROR)\]: ", text, flags=re.MULTILINE)
-    failed = [p for p in parts if p.startswith("Failed to parse")] or [p for p in parts if p.strip()]
-    # Of a YAML file the yaml parser's words come first; `auto` says the same with the line.
-    return "\n".join(line.rstrip() for line in (failed[0] if failed else text).splitlines() if line.strip()).strip()
+def _cause(said: str, path: Path) -> str:
+    """The words of the parser that the file is meant for; the others only say that the file is not theirs."""
+    parts = re.split(r"^\[(?:WARNING|ERROR)\]: ", said, flags=re.MULTILINE)
+    failed = [p for p in parts if p.startswith("Failed to parse")]
+    if path.suffix.lower() not in {".yml", ".yaml"}:
+        failed = [p for p in failed if "'ini' plugin" in p] or failed
+    chosen = failed[0] if failed else next((p for p in parts if p.strip()), said)
+    # A chain of causes repeats each message; the last one is the cause, with its place.
+    cause = chosen.rpartition("<<< caused by >>>")[2]
+    return "\n".join(line.rstrip() for line in cause.splitlines() if line.strip())
+
+
+def _span_by_origin(text: str) -> Span | None:
+    place = next((m for m in _ORIGIN.finditer(text) if m["line"]), None)
+    if place is None:
+        return None
+    return Span(
+        file=place["file"],
+        line=int(place["line"]),
+        column=int(place["column"] or 1),
+        text=_source_line(Path(place["file"]), int(place["line"])),
+    )
 
 
 def _span_by_text(text: str, path: Path) -> Span | None:
