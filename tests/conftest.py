@@ -11,6 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A law's examples may each take long on a busy machine; the 30 s of a test are the limit.
+settings.register_profile("gpuprov", deadline=None)
+settings.load_profile("gpuprov")
 
 WIDER = ("lab", "network", "slow", "live")
 """Markers of the tests that may leave the loopback and use the real home (the lab's bases are cached there)."""
