@@ -41,7 +41,7 @@ def roll_out(
                 host=target.host.name,
                 pool=target.host.pool,
                 state=HostState.SATISFIED,
-                remaining=target.plan.not_curable,
+                remaining=(*target.plan.not_curable, *target.plan.unknown),
             )
     batches = list(_batches([target for target in targets if not target.plan.satisfied]))
     for number, batch in enumerate(batches, start=1):

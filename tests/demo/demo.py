@@ -73,7 +73,8 @@ def must(condition: object, sentence: str) -> None:
 
 def another_release(demo: Demo, host: str, package: str) -> tuple[str, str]:
     """The installed release of a package and another one that the host's sources offer."""
-    text = demo.on_host(f"which releases of {package} are on offer", host, f"apt-cache policy {package}")
+    look = f"sudo apt-get update -qq && apt-cache policy {package}"
+    text = demo.on_host(f"which releases of {package} are on offer", host, look)
     installed = next(line.split()[-1] for line in text.splitlines() if "Installed:" in line)
     offered = demo.on_host("all of them", host, f"apt-cache madison {package}")
     others = [line.split("|")[1].strip() for line in offered.splitlines()]
@@ -111,7 +112,7 @@ def tell_the_story(demo: Demo) -> None:
         all(h["tasks"] == 0 and h["state"] == "satisfied" for h in second["hosts"]), "0 tasks, 0 changes on every host"
     )
 
-    host, package = train[-1], "datacenter-gpu-manager-exporter"
+    host, package = train[-1], "cuda-toolkit-13-0"
     before, after = another_release(demo, host, package)
     move = f"sudo apt-get install -qq -y --allow-downgrades --allow-change-held-packages {package}={after}"
     demo.on_host("somebody moves a package by hand", host, f"{move} >/dev/null && dpkg-query -W {package}")

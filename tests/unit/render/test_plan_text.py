@@ -24,8 +24,8 @@ def changes() -> tuple[Change, ...]:
             for name in ("libcuda1", "tree")
         ),
         Change(
-            address='file["/etc/x"].sha256', action=Action.WRITE, subject="/etc/x", before="", after="", reason="the spec",
-            cost=Cost.NOTHING, diff="-old\n+new\n",
+            address='file["/etc/x"].sha256', action=Action.WRITE, subject="/etc/x", before="", after="",
+            reason="the spec", cost=Cost.NOTHING, diff="-old\n+new\n",
         ),
         Change(
             address="stack.driver.loaded", action=Action.REBOOT, subject="host", before="570.1", after="580.2",
