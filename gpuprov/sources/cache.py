@@ -8,7 +8,7 @@ import os
 import re
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -20,7 +20,7 @@ from gpuprov.model.version import check_version
 from gpuprov.sources.files import prune, unwritable
 from gpuprov.sources.packages import stanzas_of
 
-_FORM: Final = 1
+_FORM: Final = 2
 """Raised when the form of the file changes; older files are then built anew."""
 
 _KEPT_INDEXES: Final = 8
@@ -28,7 +28,6 @@ _KEPT_FILES: Final = 64
 _SCHEMA: Final = """
 CREATE TABLE row(name TEXT NOT NULL, body BLOB NOT NULL);
 CREATE TABLE provided(name TEXT NOT NULL, provider TEXT NOT NULL, PRIMARY KEY(name, provider)) WITHOUT ROWID;
-CREATE TABLE mention(name TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
 """
 # The fields in which apt reads relations, in its order: the position of a name's first mention breaks its last tie.
 _MENTIONING: Final = (
@@ -84,6 +83,8 @@ class RawRow:
     source: str
     rank: int
     pin: int
+    mention: int
+    """Position of the name's first mention in all the indexes."""
     fields: dict[str, str]
 
 
@@ -151,7 +152,6 @@ def _fill(path: Path, parts: Sequence[IndexPart]) -> None:
         rows = (row for part in parts for row in _rows(part, mentions, provided))
         connection.executemany("INSERT INTO row VALUES(?, ?)", rows)
         connection.executemany("INSERT INTO provided VALUES(?, ?)", sorted(provided))
-        connection.executemany("INSERT INTO mention VALUES(?, ?)", sorted(mentions.items()))
         connection.execute("COMMIT")
         connection.execute("CREATE INDEX by_name ON row(name)")
         connection.execute(f"PRAGMA user_version={_FORM}")
@@ -169,29 +169,32 @@ def _rows(
         except ValueError as error:
             raise GpuprovError(_broken(part.source, name, str(error))) from error
         for mentioned in _mentioned(name, fields):
-            mentions.setdefault(mentioned, len(mentions))
+            if mentioned not in mentions:
+                mentions[mentioned] = len(mentions)
         if "Provides" in fields:
             for other in _NAMES.findall(fields["Provides"]):
                 if other != name:
                     provided[other, name] = None
         kept = [fields.get(key, "") for key in _KEPT_FIELDS]
-        yield name, msgpack.packb([part.source, part.rank, part.pin, *kept])
+        # A name is mentioned by its own stanza at the latest, so its position is already known here.
+        yield name, msgpack.packb([part.source, part.rank, part.pin, mentions[name], *kept])
 
 
-def _mentioned(name: str, fields: dict[str, str]) -> Iterable[str]:
-    yield name
+def _mentioned(name: str, fields: dict[str, str]) -> list[str]:
+    found = [name]
     for field in _MENTIONING:
         if field in fields:
-            yield from _NAMES.findall(fields[field])
+            found += _NAMES.findall(fields[field])
+    return found
 
 
 def read_rows(connection: sqlite3.Connection, name: str) -> list[RawRow]:
     """All versions of a package."""
     found = []
     for (body,) in connection.execute("SELECT body FROM row WHERE name = ?", (name,)):
-        source, rank, pin, *values = msgpack.unpackb(body)
+        source, rank, pin, mention, *values = msgpack.unpackb(body)
         fields = dict(zip(_KEPT_FIELDS, values, strict=True))
-        found.append(RawRow(name=name, source=source, rank=rank, pin=pin, fields=fields))
+        found.append(RawRow(name=name, source=source, rank=rank, pin=pin, mention=mention, fields=fields))
     return found
 
 

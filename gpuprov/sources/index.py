@@ -37,7 +37,9 @@ class SourceIndex:
         """All versions of a package in all sources."""
         known = self.memo.get(name)
         if known is None:
-            known = self.memo[name] = tuple(_stanza(row, self.arch) for row in read_rows(self.connection, name))
+            rows = read_rows(self.connection, name)
+            self.mentions |= {row.name: row.mention for row in rows}
+            known = self.memo[name] = tuple(_stanza(row, self.arch) for row in rows)
         return known
 
     def providers(self, name: str) -> Sequence[str]:
@@ -49,12 +51,9 @@ class SourceIndex:
         return known
 
     def mention(self, name: str) -> int:
-        """Position of the name's first mention; a name that is never mentioned comes last."""
-        known = self.mentions.get(name)
-        if known is None:
-            found = self.connection.execute("SELECT position FROM mention WHERE name = ?", (name,)).fetchone()
-            known = self.mentions[name] = found[0] if found else 1 << 40
-        return known
+        """Position of the name's first mention; a name without a package comes last."""
+        self.stanzas(name)
+        return self.mentions.get(name, 1 << 40)
 
     def names(self) -> Sequence[str]:
         """All package names, sorted."""
