@@ -19,6 +19,7 @@ _INST = re.compile(
 _REMV = re.compile(r"^(?:Remv|Purg) (?P<name>[^ :]+)(?::(?P<arch>\S+))? \[(?P<old>[^\]]+)\]")
 _NEED = re.compile(r"^Need to get (?:[\d.,]+ [kMGT]?B/)?(?P<size>[\d.,]+ [kMGT]?B) of archives", re.MULTILINE)
 _GROW = re.compile(r"^After this operation, (?P<size>[\d.,]+ [kMGT]?B) of additional disk space", re.MULTILINE)
+_UNMET = re.compile(r"^The following packages have unmet dependencies:\n(?P<reasons> \S.*)\Z", re.MULTILINE | re.DOTALL)
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 LISTS_TOO_OLD = re.compile(
@@ -221,6 +222,18 @@ def install_words(plan: Plan, todo: Todo) -> list[str]:
 def last_lines(text: str, count: int = 20) -> str:
     """The end of a log, without empty lines."""
     return "\n".join([line for line in text.splitlines() if line.strip()][-count:])
+
+
+def reasons(text: str) -> str:
+    """The part of apt's answer that says why it finds no way; its end where it gives no such part."""
+    found = _UNMET.search(text)
+    return found["reasons"].strip() if found else last_lines(text)
+
+
+def first_conflict(text: str) -> str:
+    """`: NAME : Depends: ...` of the first package that apt names; empty where it names none."""
+    found = _UNMET.search(text)
+    return f": {' '.join(found['reasons'].split(chr(10))[0].split())}" if found else ""
 
 
 def megabytes(size: int) -> str:

@@ -56,6 +56,8 @@ from ansible.module_utils.gpuprov_unit import Units, lock_holder, take_turn, wai
 
 INSTALLED = Path("/var/lib/gpuprov/installed.json")
 """Names of packages that gpuprov brought; only these are ever removed."""
+OWNED = Path("/var/lib/gpuprov/owned.json")
+"""The record of what is owned; the last role writes it whole."""
 OPTIONS = (
     *("-q", "-y", "--no-install-recommends", "--allow-change-held-packages"),
     *("-o", "Dpkg::Use-Pty=0", "-o", "APT::Color=0", "-o", "APT::Install-Suggests=0"),
@@ -131,6 +133,7 @@ class Transaction:
         result["others"] = [step.as_dict() for step in verdict.others]
         changed = todo.anything or bool(broken) or bool(result["repaired"])
         if not self.module.check_mode and changed:
+            self.remember(todo)
             if todo.apt or broken:
                 self.transact(todo, broken=bool(broken))
             self.hold()
@@ -183,7 +186,9 @@ class Transaction:
             self.refresh(self.root.options)
             code, out, err = self.run(self.apt_get(todo, "-s", broken=broken))
         if code:
-            raise Failed("simulate", "apt finds no way to the locked versions", apt.last_lines(out + err))
+            raise Failed(
+                "simulate", f"apt finds no way to the locked versions{apt.first_conflict(out)}", apt.reasons(out + err)
+            )
         steps = apt.parse_simulation(out, self.native)
         verdict = apt.judge(self.plan, self.status, steps, self.downgrades(steps))
         if verdict.violations:
@@ -238,19 +243,23 @@ class Transaction:
         argv += ["--allow-downgrades"] if self.params["allow_downgrades"] else []
         return argv + apt.install_words(self.plan, todo)
 
+    def remember(self, todo: apt.Todo) -> None:
+        """Write down beforehand what becomes gpuprov's own, so that a run that is killed leaves no orphan."""
+        fresh = {name for name in todo.install if name not in self.status or not self.status[name].present}
+        if not fresh <= self.brought:
+            self.brought |= fresh
+            _write_json(INSTALLED, sorted(self.brought))
+        owned = json.loads(OWNED.read_text()) if OWNED.exists() else {}
+        packages = {**owned.get("packages", {}), **self.plan.install}
+        if self.plan.install and packages != owned.get("packages"):
+            _write_json(OWNED, {**owned, "packages": packages})
+
     def transact(self, todo: apt.Todo, *, broken: bool) -> None:
         """Run the transaction in its unit; lists that proved too old are fetched again once.
 
         Raises:
             Failed: it failed or did not end in time.
         """
-        fresh = {name for name in todo.install if name not in self.status or not self.status[name].present}
-        if not fresh <= self.brought:
-            self.brought |= fresh
-            INSTALLED.parent.mkdir(parents=True, exist_ok=True)
-            new = INSTALLED.with_suffix(".new")
-            new.write_text(json.dumps(sorted(self.brought)) + "\n")
-            new.replace(INSTALLED)
         request: dict[str, object] = {
             "install": self.plan.install,
             "remove": list(todo.remove),
@@ -319,6 +328,13 @@ class Transaction:
         wrong += [f"{name} is half installed" for name in broken]
         if wrong:
             raise Failed("verify", f"after the transaction: {'; '.join(wrong[:5])}", "\n".join(wrong))
+
+
+def _write_json(path: Path, value: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(path.name + ".new")
+    new.write_text(json.dumps(value, sort_keys=True, indent=1) + "\n")
+    new.replace(path)
 
 
 def main() -> None:

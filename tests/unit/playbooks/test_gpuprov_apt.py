@@ -99,6 +99,16 @@ def test_only_texts_of_old_lists_ask_for_fresh_ones(name: str, expected: bool) -
     assert bool(apt.LISTS_TOO_OLD.search(text(name))) is expected
 
 
+def test_why_apt_finds_no_way() -> None:
+    assert apt.first_conflict(text("unmet")) == (
+        ": nvidia-driver : Depends: nvidia-driver-libs (= 580.82.07-1) but 580.65.06-1 is to be installed"
+    )
+    assert apt.reasons(text("unmet")).startswith("nvidia-driver : Depends")
+    assert apt.reasons(text("unmet")).endswith("held broken packages.")
+    assert apt.first_conflict(text("notfound")) == ""
+    assert apt.reasons(text("notfound")).endswith("E: Version '9:9' for 'runc' was not found")
+
+
 def test_sizes() -> None:
     assert apt.parse_need(text("uris")) == (65_600_000, 264_000_000)
     assert apt.parse_need("Need to get 1,234 kB/5,678 MB of archives.\n") == (5_678_000_000, 0)
