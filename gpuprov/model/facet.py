@@ -70,6 +70,7 @@ FACETS: Final[tuple[Facet, ...]] = (
     _row(
         "gpu.count", "pools.*.gpu.per_host", "pci", "equal", _M, Cost.OBSERVED, "a job that asks for 8 GPUs fails on 7"
     ),
+    _row("gpu.devices", "", "pci", "set", _M, Cost.OBSERVED, "PCI ids: the GPUs themselves, also without a driver"),
     _row("gpu.models", "pools.*.gpu.model", "smi", "set", _M, Cost.OBSERVED, "kernels are built for one architecture"),
     _row("stack.driver.on_disk", "lock", "module", "upstream", _M, Cost.REBOOT, "the module that the next boot loads"),
     _row("stack.driver.loaded", "lock", "loaded", "upstream", _M, Cost.REBOOT, "the module that jobs use now"),

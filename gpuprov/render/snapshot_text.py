@@ -15,6 +15,7 @@ _SHOWN: Final = (
     "host.arch",
     "host.kernel.release",
     "gpu.count",
+    "gpu.devices",
     "gpu.models",
     "stack.driver.on_disk",
     "stack.driver.loaded",

@@ -2,7 +2,7 @@
 
 import re
 
-from gpuprov.model.fact import Absent, Known, Observation, Unknown
+from gpuprov.model.fact import Absent, Known, Unknown
 from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import Collector, Found, failure, first_line, fixed, is_missing, need, odd
 
@@ -16,8 +16,9 @@ done
 echo end
 """
 _PCI_LINE = re.compile(
-    r"(?P<bus>[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]) 0x(?P<kind>[0-9a-f]{6}) 0x[0-9a-f]{4}"
+    r"(?P<bus>[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]) 0x(?P<kind>[0-9a-f]{6}) 0x(?P<device>[0-9a-f]{4})"
 )
+_PCI_GIVES = ("gpu.count", "gpu.devices")
 _GPU_KINDS = ("0300", "0302")
 """VGA and 3D controllers (pci.ids, device classes)."""
 
@@ -37,26 +38,29 @@ _LOST = re.compile(
 )
 
 
+_WITHOUT_DRIVER: Found = {"stack.driver.nvml": Absent(), "gpu.models": Absent()}
+"""Without a driver there is no NVML, so there are no names of its; gpu.devices says what is on the bus."""
+
+
 def parse_pci(output: CollectorOutput, recording: Recording) -> Found:
-    """gpu.count: NVIDIA's display and 3D controllers on the bus; no driver is needed for it."""
+    """gpu.count and gpu.devices: NVIDIA's display and 3D controllers on the bus; no driver is needed for them."""
     if output.status != 0:
-        return {"gpu.count": failure(output, recording, "reading /sys/bus/pci")}
+        return dict.fromkeys(_PCI_GIVES, failure(output, recording, "reading /sys/bus/pci"))
     lines = output.stdout.splitlines()
-    if not lines or lines[-1] != "end":
-        return {"gpu.count": odd(output, "the list of PCI devices")}
     rows = [_PCI_LINE.fullmatch(line) for line in lines[:-1]]
-    if not all(rows):
-        return {"gpu.count": odd(output, "the list of PCI devices")}
-    return {"gpu.count": Known(sum(row is not None and row["kind"][:4] in _GPU_KINDS for row in rows))}
+    if not lines or lines[-1] != "end" or not all(rows):
+        return dict.fromkeys(_PCI_GIVES, odd(output, "the list of PCI devices"))
+    gpus = sorted(f"10de:{row['device']}" for row in rows if row is not None and row["kind"][:4] in _GPU_KINDS)
+    return {"gpu.count": Known(len(gpus)), "gpu.devices": Known(list(gpus))}
 
 
 def parse_smi(output: CollectorOutput, recording: Recording) -> Found:
     """stack.driver.nvml and gpu.models, or why the driver does not tell (A01, A25, A26)."""
     if is_missing(output):
-        return _without_driver("nvidia-smi is not installed", recording)
+        return _WITHOUT_DRIVER
     text = output.stdout + "\n" + output.stderr
     if "gpuprov: no driver is loaded" in output.stderr:
-        return _without_driver("no driver is loaded", recording)
+        return _WITHOUT_DRIVER
     if output.status == 0 and (rows := _rows(output.stdout)) is not None:
         return rows
     return {"stack.driver.nvml": (reason := _trouble(text, output, recording)), "gpu.models": reason}
@@ -95,15 +99,7 @@ def _trouble(text: str, output: CollectorOutput, recording: Recording) -> Unknow
     return failure(output, recording, "nvidia-smi")
 
 
-def _without_driver(reason: str, recording: Recording) -> Found:
-    """Without a driver NVML does not exist; GPUs that the bus shows do, and only their names stay unknown."""
-    bus = recording.collectors.get("pci")
-    count = parse_pci(bus, recording)["gpu.count"] if bus is not None else Unknown(reason)
-    models: Observation = Absent() if count == Known(0) else Unknown(f"{reason}: the GPUs' names are not known")
-    return {"stack.driver.nvml": Absent(), "gpu.models": models}
-
-
 COLLECTORS = (
-    Collector(name="pci", command=fixed(_PCI), gives=("gpu.count",), parse=parse_pci, limit=0),
+    Collector(name="pci", command=fixed(_PCI), gives=_PCI_GIVES, parse=parse_pci, limit=0),
     Collector(name="smi", command=fixed(_SMI), gives=("stack.driver.nvml", "gpu.models"), parse=parse_smi, limit=20),
 )
