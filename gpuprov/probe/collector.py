@@ -60,7 +60,7 @@ def observe(collector: Collector, recording: Recording) -> Found:
         return unknown(collector.gives, f"the recording holds no output of the collector {collector.name}")
     if output.status == TIMED_OUT:
         return unknown(collector.gives, f"the collector {collector.name} did not end in time")
-    found = collector.parse(output, recording)
+    found = dict(collector.parse(output, recording))
     for address, observation in unknown(collector.gives, f"the collector {collector.name} did not tell").items():
         found.setdefault(address, observation)
     return found

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from threading import Lock
 
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.host import Host
@@ -51,15 +52,17 @@ def probe_hosts(
         report: one Progress when the probe begins and one for each host that ended.
     """
     done = 0
+    counting = Lock()
     report(Progress(phase="probe", text=f"looking at {len(hosts)} hosts", done=0, total=len(hosts)))
 
     def work(host: Host) -> Probed:
         nonlocal done
         probed = probe_host(host, request, timeout=timeout)
-        done += 1
         result = probed.result
         text = f"seen in {result.seconds:.2f} s" if isinstance(result, Snapshot) else f"not seen: {result.reason}"
-        report(Progress(phase="probe", subject=host.name, text=text, done=done, total=len(hosts), finished=True))
+        with counting:
+            done += 1
+            report(Progress(phase="probe", subject=host.name, text=text, done=done, total=len(hosts), finished=True))
         return probed
 
     return run_on_all(hosts, work, limit=limit)

@@ -1,6 +1,7 @@
 """Hosts of a rack: an Ansible inventory, read by Ansible itself."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,13 @@ from gpuprov.provision.program import run_ansible
 from gpuprov.provision.variables import is_connection_variable, read_connection
 
 _VAULT = "__ansible_vault"
+_ENVIRONMENT = {
+    "ANSIBLE_REMOTE_USER": "ansible_ssh_user",
+    "ANSIBLE_REMOTE_PORT": "ansible_ssh_port",
+    "ANSIBLE_PRIVATE_KEY_FILE": "ansible_private_key_file",
+    "ANSIBLE_TIMEOUT": "ansible_ssh_timeout",
+}
+"""Ansible's own environment variables for what an inventory does not say; the older names give way to any other."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -163,7 +171,7 @@ def _host(
     vault: Vault,
     diagnostics: list[Diagnostic],
 ) -> Host:
-    connecting: dict[str, object] = {}
+    connecting: dict[str, object] = {name: os.environ[key] for key, name in _ENVIRONMENT.items() if os.environ.get(key)}
     others: dict[str, object] = {}
     for key, value in variables.items():
         if is_connection_variable(key):

@@ -18,6 +18,8 @@ _DEAD_AFTER = 30_000
 _jumps: dict[tuple[Hop, ...], paramiko.Transport] = {}
 _jump_locks: dict[tuple[Hop, ...], threading.Lock] = {}
 _jumps_guard = threading.Lock()
+_proxies: list[subprocess.Popen[bytes]] = []
+"""Programs of ProxyCommand; each ends when its connection does, and is then reaped."""
 
 
 def open_route(route: tuple[Hop, ...], timeout: float | None) -> paramiko.Transport:
@@ -106,7 +108,10 @@ def _open_socket(hop: Hop, through: paramiko.Transport | None, seconds: float) -
         with theirs:
             # The user's own ssh configuration says so; the ssh client hands the text to a shell too.
             number = theirs.fileno()
-            subprocess.Popen(["/bin/sh", "-c", f"exec {hop.proxy_command}"], stdin=number, stdout=number)
+            _proxies[:] = [p for p in _proxies if p.poll() is None]
+            _proxies.append(
+                subprocess.Popen(["/bin/sh", "-c", f"exec {hop.proxy_command}"], stdin=number, stdout=number)
+            )
         return ours
     try:
         link = socket.create_connection((hop.address, hop.port), timeout=seconds)

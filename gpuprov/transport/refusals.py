@@ -46,6 +46,8 @@ def refuse_key(hop: Hop, judgement: Judgement, key_type: str, blob: bytes) -> Gp
     entry = judgement.entry
     if judgement.verdict is Verdict.UNKNOWN or entry is None:
         scan = f"ssh-keyscan -p {hop.port} {shlex.quote(hop.address)}"
+        if hop.known_as != hop.address:
+            scan += f" | sed 's/^[^ ]*/{hop.known_as}/'"
         return GpuprovError(
             Diagnostic(
                 code="GP-SSH-004",

@@ -8,8 +8,9 @@ from gpuprov.probe.collector import Collector, Found, failure, fixed, odd
 
 _COMMAND = r"""
 [ -d /etc/apt ] || { echo none; exit 0; }
-for f in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+for f in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
   [ -e "$f" ] || continue
+  case $f in *.list|*.sources) ;; *) continue ;; esac
   printf 'source-file %s\n' "$f"
   sed -E "$R" "$f" || exit 1
   echo

@@ -167,3 +167,15 @@ def test_a_vaulted_variable_without_its_password_is_told_and_nobody_is_asked(tmp
     assert told.code == "GP-INV-001"
     assert "no vault password is given" in told.detail
     assert "--vault-password-file" in told.hint
+
+
+def test_ansibles_own_environment_counts_where_the_inventory_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = '{"_meta": {"hostvars": {"a": {"ansible_user": "said"}}}, "all": {"hosts": ["a", "b"]}}'
+    monkeypatch.setattr(onprem, "run_ansible", lambda *_, **__: answer)
+    monkeypatch.setenv("ANSIBLE_REMOTE_USER", "env")
+    monkeypatch.setenv("ANSIBLE_REMOTE_PORT", "2222")
+    a, b = read_inventory(write(tmp_path, "site.yml", "")).hosts
+    assert (a.connection.user, b.connection.user) == ("said", "env")
+    assert a.connection.port == 2222

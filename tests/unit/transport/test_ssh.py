@@ -191,6 +191,25 @@ def test_the_users_ssh_configuration_gives_name_port_user_and_key(start_server: 
     transport.close()
 
 
+def test_a_proxy_command_of_the_users_configuration_is_run(start_server: Any, client: Any) -> None:
+    server = start_server(keys=[client.key])
+    client.knows(server)
+    relay = client.folder / "relay.py"
+    relay.write_text(
+        "import os, socket, sys, threading\n"
+        "link = socket.create_connection((sys.argv[1], int(sys.argv[2])))\n"
+        "def out():\n"
+        "    while data := link.recv(65536): os.write(1, data)\n"
+        "    os._exit(0)\n"
+        "threading.Thread(target=out, daemon=True).start()\n"
+        "while data := os.read(0, 65536): link.sendall(data)\n"
+    )
+    client.config.write_text(f"Host *\n ProxyCommand {sys.executable} {relay} %h %p\n")
+    transport = connect(client.connection(server))
+    assert transport.run("echo relayed", timeout=10).stdout == b"relayed\n"
+    transport.close()
+
+
 def test_the_known_key_type_is_the_one_that_is_negotiated(start_server: Any, client: Any) -> None:
     rsa = paramiko.RSAKey.generate(2048)
     server = start_server(keys=[client.key], more_keys=[rsa])
