@@ -5,6 +5,7 @@ runs as anybody, with an empty home and no way out but the loopback.
 """
 
 import ipaddress
+import itertools
 import os
 import sys
 from collections.abc import Iterator
@@ -41,6 +42,7 @@ class _Guard:
 
 
 _skipped: set[str] = set()
+_numbers = itertools.count()
 
 
 def is_local(address: object) -> bool:
@@ -101,7 +103,8 @@ def _apart(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if any(request.node.get_closest_marker(name) for name in WIDER):
         yield
         return
-    home = tmp_path_factory.mktemp("home")
+    # Not `mktemp(numbered=True)`: it lists all the homes before to find the next number.
+    home = tmp_path_factory.mktemp(f"home-{next(_numbers)}", numbered=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
         for name, folder in (("CACHE", ".cache"), ("CONFIG", ".config"), ("STATE", ".local/state")):
