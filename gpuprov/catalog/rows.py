@@ -128,6 +128,8 @@ class PackagesRow(Row):
     """driver: equal to the driver; part: all equal; empty: each for itself."""
     free: tuple[str, ...] = ()
     """Packages that take no version constraint."""
+    apart: tuple[str, ...] = ()
+    """Packages that these bring, named like the driver and versioned by themselves."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -24,6 +24,8 @@ class EqualSet:
     names: frozenset[str]
     driver: bool = False
     """Whether it is the driver's: then packages that are not listed but versioned with the driver belong to it too."""
+    apart: frozenset[str] = frozenset()
+    """Names that look like the set's, and whose versions are their own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +78,8 @@ def check_sets(chosen: Sequence[Stanza], heads: Iterable[Head], address: str) ->
     """What is wrong with the sets in a finished choice: mixed versions, mixed origins, names that lie."""
     found = [lie for stanza in chosen if (lie := lie_diagnostic(stanza, address))]
     for head in heads:
-        members = [s for s in chosen if member_of(s.name, head.equal) or (head.equal.driver and _like_driver(s, head))]
+        counted = [s for s in chosen if s.name not in head.equal.apart]
+        members = [s for s in counted if member_of(s.name, head.equal) or (head.equal.driver and _like_driver(s, head))]
         found += _check_set(members, head, address)
     return found
 

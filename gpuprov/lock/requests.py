@@ -207,7 +207,9 @@ def _driver(asked: _Asked, driver: DriverSpec) -> None:
         names = tuple(_filled(name, branch_number=asked.branches[0]) for name in fabric.packages)
         asked.add(names, constraint=driver.version, source=driver.source, leaf="fabric")
         equal |= set(names)
-    asked.equal.insert(0, EqualSet(label="driver", names=frozenset(equal), driver=True))
+    asked.equal.insert(
+        0, EqualSet(label="driver", names=frozenset(equal), driver=True, apart=frozenset({*row.free, *row.apart}))
+    )
 
 
 def _container(asked: _Asked, os_row: SystemRow) -> None:

@@ -27,11 +27,15 @@ def _request(written: str | dict[str, str]) -> Request:
     return Request(**{"constraint": "", "source": "", "address": f"stack.packages.{written['name']}", **written})
 
 
+def _equal_set(*, label: str, names: list[str], driver: bool = False, apart: list[str] | None = None) -> EqualSet:
+    return EqualSet(label=label, names=frozenset(names), driver=driver, apart=frozenset(apart or []))
+
+
 def _problem(case: dict[str, Any], index: MemoryIndex) -> Problem:
     return Problem(
         index=index,
         requests=tuple(_request(each) for each in case["requests"]),
-        equal=tuple(EqualSet(**{**each, "names": frozenset(each["names"])}) for each in case.get("equal", [])),
+        equal=tuple(_equal_set(**each) for each in case.get("equal", [])),
         prefer=case.get("prefer", {}),
     )
 
