@@ -87,6 +87,8 @@ def _common_options(connection: Connection) -> list[str]:
         options += [f"UserKnownHostsFile={files}", "GlobalKnownHostsFile=/dev/null"]
     if not connection.use_agent:
         options.append("IdentityAgent=none")
+    if connection.identities_only:
+        options.append("IdentitiesOnly=yes")
     if connection.jump:
         options.append(f"ProxyCommand={_proxy_command(connection.jump)}")
     return words + [word for option in options for word in ("-o", option)]

@@ -23,6 +23,7 @@ FULL = Connection(
     known_hosts=("/home/ana/known hosts", "/etc/site_known_hosts"),
     ssh_config="/home/ana/ssh config",
     use_agent=False,
+    identities_only=True,
     connect_timeout=3.2,
     become=Become(enabled=True, method="doas", user="admin", password="s3cret {{ x }}"),
     password="login s3cret",
@@ -53,13 +54,14 @@ def test_every_field_of_a_connection_is_honoured() -> None:
     assert 'UserKnownHostsFile="/home/ana/known hosts" "/etc/site_known_hosts"' in words
     assert "GlobalKnownHostsFile=/dev/null" in words
     assert "IdentityAgent=none" in words
+    assert "IdentitiesOnly=yes" in words
 
 
 def test_what_is_not_given_is_left_to_the_ssh_client() -> None:
     found = connection_variables(PLAIN)
     assert not {"ansible_port", "ansible_user", "ansible_ssh_private_key_file"} & set(found)
     assert "-F" not in options(PLAIN)
-    assert not [word for word in options(PLAIN) if word.startswith(("UserKnownHosts", "ProxyCommand", "IdentityAgent"))]
+    assert not [word for word in options(PLAIN) if word.startswith(("UserKnownHosts", "ProxyCommand", "Identit"))]
 
 
 def test_host_keys_are_always_checked() -> None:
