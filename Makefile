@@ -1,6 +1,8 @@
 # Each target only names its script; the work is in .ci/ and tests/.
 SHELL := /bin/bash
 SEED ?= 1
+# Where this is set, every start of Python, Ansible's too, would compile its modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick setup lock benchmark-startup clean
 
