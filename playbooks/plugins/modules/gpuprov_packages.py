@@ -40,7 +40,7 @@ packages: {description: Packages of the plan that moved, type: list, returned: s
 others: {description: Other packages that rose or came new, type: list, returned: success}
 kept: {description: Packages not removed since gpuprov did not install them, type: list, returned: success}
 seconds: {description: How long it took, type: float, returned: always}
-simulated: {description: Whether the transaction was only simulated, type: bool, returned: always}
+judged_only: {description: Whether the transaction was judged and not run, type: bool, returned: always}
 """
 
 import hashlib  # noqa: E402
@@ -371,7 +371,7 @@ def main() -> None:
             },
             seconds=round(time.monotonic() - start, 1),
         )
-    module.exit_json(**result, seconds=round(time.monotonic() - start, 1), simulated=module.check_mode)
+    module.exit_json(**result, seconds=round(time.monotonic() - start, 1), judged_only=module.check_mode)
 
 
 if __name__ == "__main__":
