@@ -9,7 +9,7 @@ from gpuprov.catalog.find import repository
 from gpuprov.lock.make import PoolInput
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.sources.definition import SourceDefinition
-from gpuprov.sources.os_source import os_sources
+from gpuprov.sources.os_source import KEYRINGS, os_sources
 from gpuprov.spec.types import SourceSpec
 from gpuprov.store.files import read_bytes
 
@@ -28,7 +28,7 @@ def definitions_for(site: Site, os_name: str, pools: Sequence[PoolInput]) -> tup
         GpuprovError: GP-SRC-006 when a key file cannot be read; GP-SRC-001 when this machine has no archive for the OS;
             GP-CAT-002 when a request names a source that neither the spec nor the catalog has.
     """
-    own = [_of_spec(name, source, site) for name, source in site.spec.sources.items()]
+    own = [_of_spec(name, source, site, os_name) for name, source in site.spec.sources.items()]
     archive = () if _OS in site.spec.sources else os_sources(os_name)
     asked = {request.source for pool in pools for request in pool.requests if request.source}
     for name in sorted(asked - {_OS} - set(site.spec.sources)):
@@ -36,7 +36,7 @@ def definitions_for(site: Site, os_name: str, pools: Sequence[PoolInput]) -> tup
     return (*archive, *own)
 
 
-def _of_spec(name: str, source: SourceSpec, site: Site) -> SourceDefinition:
+def _of_spec(name: str, source: SourceSpec, site: Site, os_name: str) -> SourceDefinition:
     key = Path(source.key).expanduser()
     path = key if key.is_absolute() else site.path.parent / key
     url = source.url
@@ -48,6 +48,8 @@ def _of_spec(name: str, source: SourceSpec, site: Site) -> SourceDefinition:
         suite=source.suite or "./" if source.flat else source.suite,
         components=() if source.flat else source.components,
         keys=read_bytes(path, code="GP-SRC-006", address=f"sources.{name}.key"),
+        # apt takes one Signed-By for one archive: where the spec names the OS's own keyring, the hosts' entries do too.
+        keyring=str(path) if str(path) == KEYRINGS.get(os_name.partition("-")[0]) else "",
         on_host=True,
     )
 

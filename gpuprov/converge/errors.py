@@ -103,6 +103,12 @@ _APT: Final = (
         "wait until it has ended, then run the same command again",
     ),
     _row(
+        r"Conflicting values set for option (?P<option>\S+) regarding source (?P<url>\S+) (?P<suite>\S+):",
+        "GP-PLAN-002",
+        "the host has the source {url} {suite} already, with another {option}",
+        "nothing was changed on the host; take that source out of the spec, or out of the host's own apt sources",
+    ),
+    _row(
         r"Could not get lock|Unable to acquire the dpkg frontend lock|Unable to lock",
         "GP-CONV-004",
         "another program uses the package system",

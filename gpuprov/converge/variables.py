@@ -69,11 +69,7 @@ def _files(pool: PoolWant, removal: Removal) -> Variables:
 
 
 def _of_sources(pool: PoolWant) -> list[FileWant]:
-    return [
-        FileWant(path=path, text=text)
-        for source in pool.sources
-        for path, text in ((source.key_path, source.key_text), (source.path, source.text))
-    ]
+    return [FileWant(path=path, text=text) for source in pool.sources for path, text in source.files]
 
 
 def _role_of(path: str, *, merge: Merge = Merge.REPLACE) -> str:

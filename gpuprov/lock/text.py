@@ -55,6 +55,7 @@ def _source(source: LockedSource) -> dict[str, Any]:
         "fingerprints": list(source.fingerprints),
         "on_host": source.on_host,
         "key_text": source.key_text,
+        **({"keyring": source.keyring} if source.keyring else {}),
     }
 
 
@@ -67,6 +68,7 @@ def _read_source(row: Fields) -> LockedSource:
         fingerprints=row.texts("fingerprints"),
         on_host=row.flag("on_host"),
         key_text=row.text("key_text"),
+        keyring=row.text("keyring") if row.has("keyring") else "",
     )
 
 

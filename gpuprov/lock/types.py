@@ -35,6 +35,8 @@ class LockedSource:
     """Whether gpuprov writes this source on the hosts (False for the OS archive as the host has it)."""
     key_text: str = ""
     """Armoured public keys, for sources that gpuprov writes."""
+    keyring: str = ""
+    """Path on the hosts of the OS's own keyring that holds the keys; empty where gpuprov writes the key itself."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -47,8 +47,7 @@ def wanted_files(pool: PoolWant) -> dict[str, FileWant]:
     """Every file that a pool wants, by path, with those of its sources."""
     files = {file.path: file for file in pool.files}
     for source in pool.sources:
-        files[source.path] = FileWant(path=source.path, text=source.text)
-        files[source.key_path] = FileWant(path=source.key_path, text=source.key_text)
+        files |= {path: FileWant(path=path, text=text) for path, text in source.files}
     return files
 
 

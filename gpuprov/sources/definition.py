@@ -26,6 +26,8 @@ class SourceDefinition:
     """Whether gpuprov writes this source on the hosts; False for the OS archive as the host has it."""
     priority: int | None = None
     """apt's pin priority; None takes what the repository's Release asks for (500, or 100 for backports)."""
+    keyring: str = ""
+    """Path on the hosts of the OS's own keyring, where the keys are those; empty where gpuprov writes the key itself."""
     check_valid_until: bool = True
     """Whether an expired index is refused; False only where the machine's own apt is told so."""
 
@@ -60,4 +62,5 @@ def locked(definition: SourceDefinition) -> LockedSource:
         fingerprints=fingerprints(certs),
         on_host=True,
         key_text=armoured(certs),
+        keyring=definition.keyring,
     )

@@ -24,10 +24,11 @@ SUITES: Final[Mapping[str, str]] = {
 """Release name of each OS that the archive can be read for."""
 
 _POCKETS: Final = ("", "-updates", "-security", "-backports")
-_KEYRINGS: Final = {
-    "debian": "usr/share/keyrings/debian-archive-keyring.gpg",
-    "ubuntu": "usr/share/keyrings/ubuntu-archive-keyring.gpg",
+KEYRINGS: Final[Mapping[str, str]] = {
+    "debian": "/usr/share/keyrings/debian-archive-keyring.gpg",
+    "ubuntu": "/usr/share/keyrings/ubuntu-archive-keyring.gpg",
 }
+"""The archive's own keyring of each OS family; apt itself depends on its package (Debian 12, Ubuntu 24.04)."""
 _ONE_LINE: Final = re.compile(r"deb\s+(?:\[(?P<options>[^\]]*)\]\s*)?(?P<url>\S+)\s+(?P<suite>\S+)(?P<rest>.*)")
 _OFF: Final = frozenset({"no", "false", "off", "without", "disable", "0"})
 """apt's words for no."""
@@ -157,7 +158,7 @@ def _is_archive_key(signed_by: str, os_name: str) -> bool:
 def _keys(entry: AptEntry, os_name: str, root: Path) -> bytes:
     if _ARMOUR in entry.signed_by:
         return entry.signed_by.encode()
-    named = entry.signed_by.split()[0] if entry.signed_by else _KEYRINGS[os_name.partition("-")[0]]
+    named = entry.signed_by.split()[0] if entry.signed_by else KEYRINGS[os_name.partition("-")[0]]
     path = root / named.lstrip("/")
     try:
         return path.read_bytes()

@@ -32,7 +32,7 @@ def owned_paths(owned: Owned) -> tuple[str, ...]:
 
 def wanted_paths(want: PoolWant) -> tuple[str, ...]:
     """Every path that a want writes."""
-    of_sources = [path for source in want.sources for path in (source.path, source.key_path)]
+    of_sources = [path for source in want.sources for path, _ in source.files]
     return tuple(sorted({*(file.path for file in want.files), *of_sources}))
 
 

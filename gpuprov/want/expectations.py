@@ -82,7 +82,7 @@ def _host(pool: PoolWant) -> Iterator[_Row]:
 
 def _source(source: SourceWant) -> Iterator[_Row]:
     reason = f"lock: source {source.name}"
-    for path, text in ((source.key_path, source.key_text), (source.path, source.text)):
+    for path, text in source.files:
         yield from _whole_file(FileWant(path=path, text=text), reason)
 
 

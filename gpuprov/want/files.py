@@ -32,11 +32,15 @@ def source_want(source: LockedSource, arch: str) -> SourceWant:
         ("Suites", source.suite),
         ("Components", " ".join(source.components)),  # a flat repository has none, and apt refuses an empty field
         ("Architectures", arch),
-        ("Signed-By", key_path),
+        ("Signed-By", source.keyring or key_path),
     ]
     text = "".join(f"{name}: {value}\n" for name, value in fields if value)
     return SourceWant(
-        name=source.name, path=path, text=f"{MARKER}\n{text}", key_path=key_path, key_text=source.key_text
+        name=source.name,
+        path=path,
+        text=f"{MARKER}\n{text}",
+        key_path="" if source.keyring else key_path,
+        key_text="" if source.keyring else source.key_text,
     )
 
 

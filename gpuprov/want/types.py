@@ -37,8 +37,14 @@ class SourceWant:
     """`/etc/apt/sources.list.d/gpuprov-<name>.sources`."""
     text: str
     key_path: str
-    """`/etc/apt/keyrings/gpuprov-<name>.asc`."""
+    """`/etc/apt/keyrings/gpuprov-<name>.asc`; empty where the source is signed by the OS's own keyring."""
     key_text: str
+
+    @property
+    def files(self) -> tuple[tuple[str, str], ...]:
+        """Path and text of what is written: the key, unless the OS brings it, and the entry."""
+        key = ((self.key_path, self.key_text),) if self.key_path else ()
+        return (*key, (self.path, self.text))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

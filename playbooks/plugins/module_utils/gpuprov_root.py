@@ -71,9 +71,11 @@ class AptRoot:
             folder.chmod(0o755)  # apt downloads and verifies as its own user
         self._copy_host()
         for source in sources:
-            key = self.root / "keyrings" / Path(source["key_path"]).name
-            text = source["text"].replace(source["key_path"], str(key))
-            _write(key, source["key_text"])
+            text = source["text"]
+            if source["key_path"]:  # else it is signed by the OS's own keyring
+                key = self.root / "keyrings" / Path(source["key_path"]).name
+                text = text.replace(source["key_path"], str(key))
+                _write(key, source["key_text"])
             _write(self.root / "ours.d" / Path(source["path"]).name, text)
             _write(self.root / "sources.list.d" / Path(source["path"]).name, text)
         if pins:

@@ -40,6 +40,7 @@ SOURCE = st.builds(
     fingerprints=st.just(("AA", "BB")),
     on_host=st.booleans(),
     key_text=TEXT,
+    keyring=TEXT,
 )
 LOCK = st.builds(
     lambda sources, pools: Lock(

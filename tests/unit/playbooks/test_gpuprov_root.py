@@ -55,6 +55,14 @@ def test_our_source_names_the_key_that_lies_beside_it(host: Path) -> None:
     assert key.is_relative_to(root.root)
 
 
+def test_a_source_of_the_os_keeps_the_keyring_of_the_os(host: Path) -> None:
+    text = "Types: deb\nSigned-By: /usr/share/keyrings/debian-archive-keyring.gpg\n"
+    root = root_of(host)
+    root.write([{**SOURCE, "text": text, "key_path": "", "key_text": ""}], "")
+    assert (root.root / "sources.list.d" / "gpuprov-nvidia.sources").read_text() == text
+    assert names(root.root / "keyrings") == set()
+
+
 def test_the_host_is_not_touched(host: Path) -> None:
     before = {
         path: path.read_bytes() for folder in ("etc", "lists") for path in (host / folder).rglob("*") if path.is_file()

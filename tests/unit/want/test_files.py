@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from gpuprov.want.files import merge_json, runtime_file
+from gpuprov.lock.types import LockedSource
+from gpuprov.want.files import merge_json, runtime_file, source_want
 
 OURS = runtime_file("docker").text
 
@@ -35,3 +36,24 @@ def test_a_missing_or_empty_file_counts_as_an_empty_object() -> None:
 def test_what_is_no_object_is_not_replaced(text: str) -> None:
     with pytest.raises(ValueError, match=r"expected a JSON object|Expecting"):
         merge_json(text, OURS)
+
+
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+
+@pytest.mark.parametrize(
+    ("keyring", "signed_by", "written"),
+    [
+        ("", "/etc/apt/keyrings/gpuprov-os.asc", ["gpuprov-os.asc", "gpuprov-os.sources"]),
+        # apt refuses two entries of one archive with different Signed-By, and the host has its own entry.
+        (KEYRING, KEYRING, ["gpuprov-os.sources"]),
+    ],
+)
+def test_a_key_that_the_os_brings_is_named_and_not_written(keyring: str, signed_by: str, written: list[str]) -> None:
+    locked = LockedSource(
+        name="os", url="http://os.example/", suite="bookworm", components=("main",), fingerprints=("A" * 40,),
+        on_host=True, key_text="KEY\n", keyring=keyring,
+    )  # fmt: skip
+    want = source_want(locked, "amd64")
+    assert f"Signed-By: {signed_by}\n" in want.text
+    assert [path.rpartition("/")[2] for path, _ in want.files] == written
