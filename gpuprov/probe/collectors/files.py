@@ -26,7 +26,7 @@ one() {
   }
   printf 'stat %s\n' "$s"
   case $s in 8*) ;; *) return ;; esac
-  h=$(sha256sum <"$1" 2>&1) || { printf 'unread %s\n' "$h"; return; }
+  h=$({ sha256sum <"$1"; } 2>&1) || { printf 'unread %s\n' "$h"; return; }
   printf 'sha256 %s\n' "${h%% *}"
   set -- "$1" $s
   [ "$4" -le 65536 ] && printf 'text %s\n' "$(sed -E "$R" "$1" | base64 | tr -d '\n')"
