@@ -55,7 +55,7 @@ def parse_yaml(text: str, file: str, limit: int = SPEC_LIMIT) -> Node:
 
 
 def yaml_value(node: Scalar) -> str:
-    """What YAML 1.1 makes of a plain scalar, as text for people: `12.1` of `12.10`, `false` of `off`, `420` of `0644`."""
+    """What YAML 1.1 makes of a plain scalar, as text for people: `12.1` of `12.10`, `false` of `off`."""
     try:
         value = yaml.safe_load(node.text)
     except (yaml.YAMLError, ValueError, OverflowError):

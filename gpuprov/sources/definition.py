@@ -27,7 +27,7 @@ class SourceDefinition:
     priority: int | None = None
     """apt's pin priority; None takes what the repository's Release asks for (500, or 100 for backports)."""
     keyring: str = ""
-    """Path on the hosts of the OS's own keyring, where the keys are those; empty where gpuprov writes the key itself."""
+    """Path on the hosts of the OS's own keyring; empty where gpuprov writes the key itself."""
     check_valid_until: bool = True
     """Whether an expired index is refused; False only where the machine's own apt is told so."""
 

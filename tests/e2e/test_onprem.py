@@ -145,7 +145,7 @@ def test_an_upgrade_says_reboot_does_it_and_proves_it(fresh_lab: Callable[..., L
 
 
 def test_reboot_pending_is_no_drift(fresh_lab: Callable[..., LabSite]) -> None:
-    """Somebody upgraded by hand to what we locked and did not reboot: the module on disk is right, the loaded one is not."""
+    """Somebody upgraded by hand to what we locked and did not reboot: right on disk, not loaded."""
     site = fresh_lab("pend", train=1)
     releases = site.lab.description.driver_releases
     branch, name = site.lab.description.driver_branch, site.train[0]

@@ -18,7 +18,7 @@ _ID = click.option(
 
 @click.group("lab")
 def command() -> None:
-    """A data centre on this machine (root): real systems with systemd, sshd and apt; GPUs and their vendor simulated."""
+    """A data centre on this machine (root): real systems with systemd, sshd, apt; GPUs and vendor simulated."""
 
 
 @command.command("up")
