@@ -213,6 +213,33 @@ def parse_need(text: str) -> tuple[int, int]:
     return _bytes(need["size"]) if need else 0, _bytes(grow["size"]) if grow else 0
 
 
+def refused_repairs(steps: tuple[Step, ...], plan: Plan) -> list[str]:
+    """Packages that a repair would remove, and that the plan neither removes nor installs afterwards."""
+    return [s.name for s in steps if s.after is None and s.name not in plan.remove and s.name not in plan.install]
+
+
+def unsimulated(todo: Todo, status: dict[str, Installed]) -> tuple[Step, ...]:
+    """The planned moves themselves, where apt cannot simulate them."""
+
+    def now(name: str) -> str | None:
+        return status[name].version if name in status and status[name].present else None
+
+    moves = [Step(name, now(name), version) for name, version in todo.install.items()]
+    return (*moves, *(Step(name, now(name), None) for name in todo.remove))
+
+
+def moves(before: dict[str, Installed], after: dict[str, Installed]) -> tuple[Step, ...]:
+    """What moved between two looks at dpkg's status; a package that was not whole before counts as moved."""
+
+    def whole(status: dict[str, Installed], name: str) -> str | None:
+        here = status.get(name)
+        return here.version if here is not None and here.state == "installed" else None
+
+    names = sorted({*before, *after})
+    steps = (Step(name, whole(before, name), whole(after, name)) for name in names)
+    return tuple(step for step in steps if step.before != step.after)
+
+
 def install_words(plan: Plan, todo: Todo) -> list[str]:
     """The package arguments of apt-get install; a removal is by bare name, whatever version is there."""
     names = [f"{name}={version}" for name, version in sorted(plan.install.items())]

@@ -119,26 +119,42 @@ class Transaction:
         result: dict[str, object] = {"packages": [], "others": [], "kept": kept, "repaired": []}
         if not todo.anything and not broken and not self.units.running():
             return {**result, "changed": False}
-        if not self.module.check_mode:
-            self.wait()
-            todo, broken = self.look()
-            if broken:
-                self.repair()
-                result["repaired"] = list(broken)
-                todo, still = self.look()
-                # Where configuring is not enough, the transaction itself has to install again.
-                broken = still
-        verdict = self.simulate(todo, broken=bool(broken)) if todo.apt or broken else apt.Verdict()
-        result["packages"] = [step.as_dict() for step in verdict.planned]
-        result["others"] = [step.as_dict() for step in verdict.others]
-        changed = todo.anything or bool(broken) or bool(result["repaired"])
-        if not self.module.check_mode and changed:
+        if self.module.check_mode:
+            return {**result, **self.foresee(todo, broken), "changed": todo.anything or bool(broken)}
+        before = self.status
+        self.wait()
+        todo, broken = self.look()
+        if broken:
+            self.repair()
+            result["repaired"] = list(broken)
+            todo, _ = self.look()
+        if todo.apt:
+            self.simulate(todo)
+        if todo.anything:
             self.remember(todo)
-            if todo.apt or broken:
-                self.transact(todo, broken=bool(broken))
+            if todo.apt:
+                self.transact(todo)
             self.hold()
+        if todo.anything or broken:
             self.verify()
-        return {**result, "changed": changed}
+        # What a repair or the transaction of a lost run moved counts too: services restart by it.
+        moves = apt.moves(before, self.status)
+        owned = {*self.plan.install, *self.plan.remove}
+        result["packages"] = [step.as_dict() for step in moves if step.name in owned]
+        result["others"] = [step.as_dict() for step in moves if step.name not in owned]
+        return {**result, "changed": todo.anything or bool(broken) or bool(moves)}
+
+    def foresee(self, todo: apt.Todo, broken: tuple[str, ...]) -> dict[str, object]:
+        """Say what would be done; apt can simulate only on a package system that is whole."""
+        if broken:
+            steps = apt.unsimulated(todo, self.status)
+            note = "the package system is broken: its repair comes first, and what follows cannot be simulated before"
+            return {"packages": [s.as_dict() for s in steps], "repaired": list(broken), "notes": [note]}
+        verdict = self.simulate(todo) if todo.apt else apt.Verdict()
+        return {
+            "packages": [step.as_dict() for step in verdict.planned],
+            "others": [step.as_dict() for step in verdict.others],
+        }
 
     def look(self) -> tuple[apt.Todo, tuple[str, ...]]:
         """Read dpkg's status: what is to do, and what an interrupted dpkg left behind."""
@@ -169,33 +185,56 @@ class Transaction:
             raise Failed("lock", text)
 
     def repair(self) -> None:
-        """Finish what an interrupted dpkg left; what cannot be finished is left to the transaction."""
-        self.unit({"repair": int(time.time())}, [["dpkg", "--configure", "-a", "--force-confold"]])
+        """Finish what an interrupted dpkg left: configure, and where that is not enough let apt complete it.
 
-    def simulate(self, todo: apt.Todo, *, broken: bool) -> apt.Verdict:
+        Raises:
+            Failed: apt cannot complete it, or would remove a package that the plan does not remove.
+        """
+        self.unit({"repair": int(time.time())}, [["dpkg", "--configure", "-a", "--force-confold"]])
+        _, broken = self.look()
+        if not broken:
+            return
+        out = self.ask_apt(self.fix("-s"))
+        refused = apt.refused_repairs(apt.parse_simulation(out, self.native), self.plan)
+        if refused:
+            text = f"the repair of the package system would remove {', '.join(refused)}"
+            raise Failed("plan", text, apt.last_lines(out))
+        code, log = self.unit({"complete": int(time.time())}, [self.fix()])
+        if code:
+            raise Failed("apt", f"the repair of the package system ended with status {code}", apt.last_lines(log))
+
+    def simulate(self, todo: apt.Todo) -> apt.Verdict:
         """Simulate and judge the transaction, with fresh lists where the lists at hand do not do.
 
         Raises:
             Failed: apt finds no way, or a way that is not the plan, or the disk is too small.
         """
-        self.root.write(self.params["sources"], self.params["pins"])
-        if self.params["sources"]:
-            self.refresh(self.root.only_ours)
-        code, out, err = self.run(self.apt_get(todo, "-s", broken=broken))
-        if code and apt.LISTS_TOO_OLD.search(out + err):
-            self.refresh(self.root.options)
-            code, out, err = self.run(self.apt_get(todo, "-s", broken=broken))
-        if code:
-            raise Failed(
-                "simulate", f"apt finds no way to the locked versions{apt.first_conflict(out)}", apt.reasons(out + err)
-            )
+        out = self.ask_apt(self.apt_get(todo, "-s"))
         steps = apt.parse_simulation(out, self.native)
         verdict = apt.judge(self.plan, self.status, steps, self.downgrades(steps))
         if verdict.violations:
             text = f"apt would do more than the plan says: {'; '.join(verdict.violations[:5])}"
             raise Failed("plan", text, "\n".join(verdict.violations))
-        self.check_space(todo, broken=broken)
+        self.check_space(todo)
         return verdict
+
+    def ask_apt(self, argv: list[str]) -> str:
+        """Run a simulation in the private root; returns what apt printed.
+
+        Raises:
+            Failed: apt finds no way, with fresh lists either.
+        """
+        self.root.write(self.params["sources"], self.params["pins"])
+        if self.params["sources"]:
+            self.refresh(self.root.only_ours)
+        code, out, err = self.run(argv)
+        if code and apt.LISTS_TOO_OLD.search(out + err):
+            self.refresh(self.root.options)
+            code, out, err = self.run(argv)
+        if code:
+            text = f"apt finds no way to the locked versions{apt.first_conflict(out)}"
+            raise Failed("simulate", text, apt.reasons(out + err))
+        return out
 
     def refresh(self, options: list[str]) -> None:
         """Fetch package lists into the private root."""
@@ -216,13 +255,13 @@ class Transaction:
             s.name for s in moved if self.run(["dpkg", "--compare-versions", str(s.after), "lt", str(s.before)])[0] == 0
         }
 
-    def check_space(self, todo: apt.Todo, *, broken: bool) -> None:
+    def check_space(self, todo: apt.Todo) -> None:
         """Compare what apt needs with what the file systems have.
 
         Raises:
             Failed: there is not enough.
         """
-        _, out, _ = self.run(self.apt_get(todo, "--print-uris", broken=broken))
+        _, out, _ = self.run(self.apt_get(todo, "--print-uris"))
         download, growth = apt.parse_need(out)
         needs: dict[int, tuple[str, int]] = {}
         for folder, size in ((str(self.root.root), download), ("/usr", growth)):
@@ -235,13 +274,18 @@ class Transaction:
                 text = f"{folder} needs {apt.megabytes(size)} and has {apt.megabytes(have)}"
                 raise Failed("space", text)
 
-    def apt_get(self, todo: apt.Todo, *words: str, broken: bool) -> list[str]:
+    def apt_get(self, todo: apt.Todo, *words: str) -> list[str]:
         """The apt-get call that leads to the plan."""
+        downgrades = ["--allow-downgrades"] if self.params["allow_downgrades"] else []
+        return [*self._call(*words), *downgrades, *apt.install_words(self.plan, todo)]
+
+    def fix(self, *words: str) -> list[str]:
+        """The apt-get call that completes what was left half done; apt does that only when it is given no package."""
+        return self._call("--fix-broken", *words)
+
+    def _call(self, *words: str) -> list[str]:
         argv = ["apt-get", "install", *words, *OPTIONS, *self.root.options]
-        argv += ["-o", f"DPkg::Lock::Timeout={self.params['lock_timeout']}"]
-        argv += ["-f"] if broken else []
-        argv += ["--allow-downgrades"] if self.params["allow_downgrades"] else []
-        return argv + apt.install_words(self.plan, todo)
+        return [*argv, "-o", f"DPkg::Lock::Timeout={self.params['lock_timeout']}"]
 
     def remember(self, todo: apt.Todo) -> None:
         """Write down beforehand what becomes gpuprov's own, so that a run that is killed leaves no orphan."""
@@ -254,7 +298,7 @@ class Transaction:
         if self.plan.install and packages != owned.get("packages"):
             _write_json(OWNED, {**owned, "packages": packages})
 
-    def transact(self, todo: apt.Todo, *, broken: bool) -> None:
+    def transact(self, todo: apt.Todo) -> None:
         """Run the transaction in its unit; lists that proved too old are fetched again once.
 
         Raises:
@@ -266,7 +310,7 @@ class Transaction:
             "hold": list(self.plan.hold),
             "release": list(self.plan.release),
         }
-        commands = [self.apt_get(todo, broken=broken), ["apt-get", "clean", *self.root.options]]
+        commands = [self.apt_get(todo), ["apt-get", "clean", *self.root.options]]
         code, log = self.unit(request, commands)
         if code and "Failed to fetch" in log and self.params["lists_refresh"]:
             self.refresh(self.root.options)

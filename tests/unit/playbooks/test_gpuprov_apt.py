@@ -109,6 +109,38 @@ def test_why_apt_finds_no_way() -> None:
     assert apt.reasons(text("notfound")).endswith("E: Version '9:9' for 'runc' was not found")
 
 
+def test_a_repair_may_remove_only_what_the_plan_knows() -> None:
+    steps = apt.parse_simulation(text("remove"), "amd64")
+    assert apt.refused_repairs(steps, apt.Plan(install={})) == ["cuda-toolkit-13-0", "nvidia-open"]
+    plan = apt.Plan(install={"nvidia-open": "1"}, remove=("cuda-toolkit-13-0",))
+    assert apt.refused_repairs(steps, plan) == []
+
+
+def test_what_cannot_be_simulated_is_told_as_planned() -> None:
+    todo = apt.Todo(install={"libcuda1": "9", "new": "1"}, remove=("tini",), hold=(), release=())
+    assert apt.unsimulated(todo, STATUS) == (
+        apt.Step("libcuda1", "580.82.07-1", "9"),
+        apt.Step("new", None, "1"),
+        apt.Step("tini", STATUS["tini"].version, None),
+    )
+
+
+def test_moves_are_read_from_two_looks() -> None:
+    def row(version: str, state: str = "installed") -> apt.Installed:
+        return apt.Installed(version=version, held=False, state=state, broken=False)
+
+    before = {
+        "same": row("1"),
+        "rose": row("1"),
+        "half": row("2", "unpacked"),
+        "gone": row("1"),
+        "rc": row("1", "config-files"),
+    }
+    after = {"same": row("1"), "rose": row("2"), "half": row("2"), "gone": row("1", "config-files"), "came": row("1")}
+    found = {step.name: (step.before, step.after) for step in apt.moves(before, after)}
+    assert found == {"rose": ("1", "2"), "half": (None, "2"), "gone": ("1", None), "came": (None, "1")}
+
+
 def test_sizes() -> None:
     assert apt.parse_need(text("uris")) == (65_600_000, 264_000_000)
     assert apt.parse_need("Need to get 1,234 kB/5,678 MB of archives.\n") == (5_678_000_000, 0)
