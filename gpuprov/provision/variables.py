@@ -1,6 +1,7 @@
 """Ansible's connection variables of one host, as a Connection; what cannot be honoured is refused by name."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from gpuprov.model.diagnostic import Diagnostic
@@ -97,16 +98,16 @@ def read_connection(host: str, variables: Mapping[str, object], diagnostics: lis
     become = texts.get("ansible_become", "true").lower()
     if become not in _TRUE | _FALSE:
         refuse("ansible_become", become, "true or false")
-    config = options.get("configfile")
+    config = _place(options.get("configfile"))
     return Connection(
         host=host,
         address=_pick(texts, "host") or host,
         kind="local" if texts.get("ansible_connection", "").rpartition(".")[2] == "local" else "ssh",
         port=_number(texts, "port", refuse) or int(options.get("port", "22")),
         user=_pick(texts, "user") or options.get("user"),
-        key_file=_pick(texts, "key") or options.get("identityfile"),
+        key_file=_place(_pick(texts, "key") or options.get("identityfile")),
         password=_pick(texts, "password"),
-        known_hosts=tuple(options.get("userknownhostsfile", "").split()),
+        known_hosts=tuple(p for text in options.get("userknownhostsfile", "").split() if (p := _place(text))),
         jump=read_jumps(options.get("proxyjump", "none"), host, config, refuse),
         ssh_config=config,
         identities_only=options.get("identitiesonly", "no").lower() == "yes",
@@ -141,6 +142,13 @@ def _text(value: object) -> str:
 
 def _pick(texts: Mapping[str, str], kind: str) -> str | None:
     return next((texts[name] for name in _NAMES[kind] if texts.get(name)), None)
+
+
+def _place(text: str | None) -> str | None:
+    """A path as it is from here: Ansible takes relative ones from the current folder, and converge runs in another."""
+    if not text or text.startswith("%"):
+        return text or None  # ssh's own tokens, such as %d/.ssh/known_hosts
+    return str(Path(text).expanduser().absolute())
 
 
 def _number(texts: Mapping[str, str], kind: str, refuse: _Refuser) -> int | None:

@@ -15,14 +15,8 @@ GIVES = ("exporter[*].answers", "exporter[*].metrics")
 # connection is "does not answer", no client is "could not look".
 _ONE = r"""
 listening() {
-  h=$(printf ':%04X' "$1")
-  for t in /proc/net/tcp /proc/net/tcp6; do
-    [ -r "$t" ] || { [ "$t" = /proc/net/tcp6 ] && continue; return 0; }
-    while read -r _ a _ s _; do
-      case $a in *"$h") [ "$s" = 0A ] && return 0 ;; esac
-    done <"$t"
-  done
-  return 1
+  [ -r /proc/net/tcp ] || return 0
+  grep -s -q -E "$(printf ':%04X' "$1") [0-9A-F]+:[0-9A-F]+ 0A " /proc/net/tcp /proc/net/tcp6
 }
 get() {
   listening "$1" || { echo 'client none-needed'; return 7; }

@@ -19,6 +19,8 @@ def field(connection: Any, path: str) -> Any:
         return [[j.address, j.port, j.user, j.ssh_config] for j in connection.jump]
     for name in path.split("."):
         connection = getattr(connection, name)
+    if isinstance(connection, str):
+        return connection.replace(str(Path("~").expanduser()), "HOME").replace(str(Path.cwd()), "HERE")
     return list(connection) if isinstance(connection, tuple) else connection
 
 
