@@ -70,18 +70,18 @@ def read_ssh_options(text: str) -> dict[str, str] | Refusal:
             value = words.pop(0)
         if letter == "o":
             key, _, value = value.replace(" ", "=", 1).partition("=") if "=" not in value else value.partition("=")
-            key, value = key.strip().lower(), value.strip()
+            written, value = key.strip(), value.strip()
+            key, shown = written.lower(), f"{written}={value}"
         else:
-            key = _LETTERS[letter]
-        refusal = _judge(key, value, word)
+            key, shown = _LETTERS[letter], f"-{letter} {value}"
+        refusal = _judge(key, value, shown)
         if refusal is not None:
             return refusal
         options.setdefault(key, value)
     return {key: value for key, value in options.items() if key not in HARMLESS}
 
 
-def _judge(key: str, value: str, word: str) -> Refusal | None:
-    shown = f"{key}={value}" if word.startswith("-o") else f"{word[:2]} {value}"
+def _judge(key: str, value: str, shown: str) -> Refusal | None:
     if key not in _KNOWN and key not in HARMLESS and key != "proxycommand":
         return Refusal(shown, "the option in an ssh configuration file, named with -F")
     instead = _instead(key, value)
