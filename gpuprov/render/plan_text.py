@@ -105,6 +105,8 @@ def _change_lines(plan: HostPlan, *, verbose: bool) -> list[Text]:
 def _change_line(change: Change) -> Text:
     sign, style = _SIGNS[change.action]
     move = " -> ".join(part for part in (change.before, change.after) if part)
+    # A lock's row that says no more than the line itself is left out.
+    reason = "" if change.reason == f"lock: {change.subject}={change.after}" else change.reason
     cost = f" [{change.cost}]" if change.cost is not Cost.NOTHING else ""
     return Text.assemble(
         "  ",
@@ -113,7 +115,7 @@ def _change_line(change: Change) -> Text:
         (change.subject, "name"),
         f" {move}" if move else "",
         (cost, "warning"),
-        (f"  ({change.reason})" if change.reason else "", "quiet"),
+        (f"  ({reason})" if reason else "", "quiet"),
     )
 
 
