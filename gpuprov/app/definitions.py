@@ -39,12 +39,9 @@ def definitions_for(site: Site, os_name: str, pools: Sequence[PoolInput]) -> tup
 def _of_spec(name: str, source: SourceSpec, site: Site, os_name: str) -> SourceDefinition:
     key = Path(source.key).expanduser()
     path = key if key.is_absolute() else site.path.parent / key
-    url = source.url
-    if url.startswith("file:") and not url.startswith("file:/"):
-        url = (site.path.parent / url.removeprefix("file:")).resolve().as_uri()
     return SourceDefinition(
         name=name,
-        url=url,
+        url=source.url,
         suite=source.suite or "./" if source.flat else source.suite,
         components=() if source.flat else source.components,
         keys=read_bytes(path, code="GP-SRC-006", address=f"sources.{name}.key"),

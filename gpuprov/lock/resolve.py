@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gpuprov.lock.candidates import Candidates, from_source, heads_of
@@ -49,16 +49,31 @@ class Problem:
 def resolve(problem: Problem) -> Resolution | tuple[Diagnostic, ...]:
     """Choose exact packages as apt would on an empty system; or say why there is no such choice."""
     candidates = _candidates(problem)
-    wrong = [found for request in problem.requests if (found := _check_request(problem, candidates, request))]
+    wrong = [
+        (request, found) for request in problem.requests if (found := _check_request(problem, candidates, request))
+    ]
     if wrong:
-        # Two requests for one package may fail for one reason.
-        return tuple({(d.code, d.summary): d for d in reversed(wrong)}.values())[::-1]
+        return _told_once(wrong)
     heads = heads_of(candidates, problem.equal)
     first = _candidates(problem, heads=heads)
     walked = walk(first, problem.wanted)
     if isinstance(walked, Walked):
         return _checked(problem, walked, heads, searched=False)
     return _search(problem, heads)
+
+
+def _told_once(wrong: Sequence[tuple[Request, Diagnostic]]) -> tuple[Diagnostic, ...]:
+    """Tell one field's fault once: it may ask for one package twice, or for several."""
+    different = {(found.code, found.summary): (request, found) for request, found in reversed(wrong)}
+    groups: dict[tuple[str, str, str], list[tuple[Request, Diagnostic]]] = {}
+    for request, found in reversed(different.values()):
+        groups.setdefault((found.code, found.address, found.hint), []).append((request, found))
+    told = []
+    for (_, first), *others in groups.values():
+        also = f"; the same for {', '.join(request.name for request, _ in others)}" if others else ""
+        lines = dict.fromkeys(line for d in (first, *(d for _, d in others)) for line in d.detail.splitlines())
+        told.append(replace(first, summary=first.summary + also, detail="\n".join(lines)))
+    return tuple(told)
 
 
 def _candidates(
