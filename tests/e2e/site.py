@@ -70,18 +70,18 @@ class LabSite:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options,
         )  # fmt: skip
 
-    def run(self, *argv: str, expect: int | None = 0) -> Ended:
+    def run(self, *argv: str, expect: int | None = 0, seconds: float = SECONDS) -> Ended:
         """Run gpuprov; its status must be `expect` (None: any)."""
         process = self.start(*argv)
-        stdout, stderr = process.communicate(timeout=SECONDS)
+        stdout, stderr = process.communicate(timeout=seconds)
         ended = Ended(status=process.returncode, stdout=stdout, stderr=stderr)
         if expect is not None:
             assert ended.status == expect, f"gpuprov {' '.join(argv)}: {ended.status}\n{stdout}\n{stderr}"
         return ended
 
-    def up(self, *argv: str, expect: int | None = 0) -> Ended:
+    def up(self, *argv: str, expect: int | None = 0, seconds: float = SECONDS) -> Ended:
         """`up` without a question, with its result as JSON."""
-        return self.run("up", "--target", "onprem", "--yes", "--json", *argv, expect=expect)
+        return self.run("up", "--target", "onprem", "--yes", "--json", *argv, expect=expect, seconds=seconds)
 
     def drift(self) -> Ended:
         """`parity` against the lock, as JSON; any status."""
