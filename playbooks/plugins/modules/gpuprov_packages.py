@@ -64,6 +64,8 @@ OPTIONS = (
     *("-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold"),
 )
 UPDATE_ATTEMPTS = 3
+AMPLE = 32 * 10**9
+"""Free bytes that no transaction of the stack needs: driver, the whole CUDA toolkit and DCGM unpack to some 15 GB."""
 
 
 class Failed(Exception):  # noqa: N818 - a reason, not an error of this program
@@ -261,17 +263,20 @@ class Transaction:
         Raises:
             Failed: there is not enough.
         """
+        folders = (str(self.root.root), "/usr")
+        # Asking apt for the sizes costs seconds (tried 2026-11-30), so a disk with ample room is not asked about.
+        if all(_free(folder) >= AMPLE for folder in folders):
+            return
         _, out, _ = self.run(self.apt_get(todo, "--print-uris"))
         download, growth = apt.parse_need(out)
         needs: dict[int, tuple[str, int]] = {}
-        for folder, size in ((str(self.root.root), download), ("/usr", growth)):
+        for folder, size in zip(folders, (download, growth), strict=True):
             device = Path(folder).stat().st_dev
             name, before = needs.get(device, (folder, 0))
             needs[device] = (name, before + size)
         for folder, size in needs.values():
-            have = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
-            if have < size:
-                text = f"{folder} needs {apt.megabytes(size)} and has {apt.megabytes(have)}"
+            if _free(folder) < size:
+                text = f"{folder} needs {apt.megabytes(size)} and has {apt.megabytes(_free(folder))}"
                 raise Failed("space", text)
 
     def apt_get(self, todo: apt.Todo, *words: str) -> list[str]:
@@ -372,6 +377,11 @@ class Transaction:
         wrong += [f"{name} is half installed" for name in broken]
         if wrong:
             raise Failed("verify", f"after the transaction: {'; '.join(wrong[:5])}", "\n".join(wrong))
+
+
+def _free(folder: str) -> int:
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
 
 
 def _write_json(path: Path, value: object) -> None:
