@@ -67,9 +67,10 @@ def converge(
         words = ["-i", str(private / "inventory.yml")]
         passwords = secrets(members)
         if passwords is not None:
-            watch.secrets = short / "passwords.yml"
-            _write(watch.secrets, to_yaml(passwords) + "\n")
-            words += ["-i", str(watch.secrets)]
+            file = short / "passwords.yml"
+            watch.secrets.append(file)
+            _write(file, to_yaml(passwords) + "\n")
+            words += ["-i", str(file)]
         words += ["--check", "--diff"] if check else []
         status = _run(private, playbooks, words, _environment(playbooks, short, len(members)), watch)
     log = private / "artifacts" / "play" / "stdout"
@@ -90,7 +91,8 @@ class _Watch:
     tallies: Mapping[str, Tally]
     report: Report
     cancel: threading.Event | None
-    secrets: Path | None = None
+    secrets: list[Path] = field(default_factory=list)
+    """Files that nobody needs once the play has begun."""
     events: int = 0
     ended: bool = False
     stopped: bool = False
@@ -112,9 +114,9 @@ class _Watch:
         return True
 
     def forget_secrets(self) -> None:
-        """Delete the passwords' file."""
-        if self.secrets is not None:
-            self.secrets.unlink(missing_ok=True)
+        """Delete the files with secrets."""
+        for file in self.secrets:
+            file.unlink(missing_ok=True)
 
     def stop_now(self) -> bool:
         """Whether Ansible is to be ended: asked to, and no task runs or its grace is over."""
@@ -144,6 +146,8 @@ def _run(private: Path, playbooks: Path, words: Sequence[str], environment: Mapp
     # The runner starts from the whole environment; settings of the user's own Ansible must not reach the play.
     inherited = {name: value for name, value in runner.config.env.items() if not _is_setting(name, os.environ)}
     runner.config.env = {**inherited, **environment}
+    # It also writes that environment down, with whatever token the user keeps there.
+    watch.secrets.append(private / "artifacts" / "play" / "command")
     try:
         runner.run()
     finally:
@@ -152,6 +156,9 @@ def _run(private: Path, playbooks: Path, words: Sequence[str], environment: Mapp
 
 
 def _is_setting(name: str, environment: Mapping[str, str]) -> bool:
+    """Whether a variable is for Ansible or for gpuprov itself, such as the sudo password."""
+    if name.startswith("GPUPROV_"):
+        return True
     return name.startswith("ANSIBLE_") and name in environment and name != "ANSIBLE_CALLBACK_PLUGINS"
 
 
