@@ -97,4 +97,4 @@ def _exporter(lines: list[str], output: CollectorOutput) -> tuple[Observation, O
     return (reason := Unknown(f"could not ask: {said}")), reason
 
 
-COLLECTORS = (Collector(name="exporters", command=command, gives=GIVES, parse=parse_exporters, limit=15),)
+COLLECTORS = (Collector(name="exporters", command=command, gives=GIVES, parse=parse_exporters),)

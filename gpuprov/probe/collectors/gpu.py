@@ -101,5 +101,5 @@ def _trouble(text: str, output: CollectorOutput, recording: Recording) -> Unknow
 
 COLLECTORS = (
     Collector(name="pci", command=fixed(_PCI), gives=_PCI_GIVES, parse=parse_pci, limit=0),
-    Collector(name="smi", command=fixed(_SMI), gives=("stack.driver.nvml", "gpu.models"), parse=parse_smi, limit=20),
+    Collector(name="smi", command=fixed(_SMI), gives=("stack.driver.nvml", "gpu.models"), parse=parse_smi),
 )

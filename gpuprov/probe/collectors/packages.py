@@ -67,4 +67,4 @@ def _native(recording: Recording) -> str:
     return output.stdout.strip() if output is not None and output.status == 0 else ""
 
 
-COLLECTORS = (Collector(name="packages", command=fixed(_COMMAND), gives=GIVES, parse=parse_packages, limit=20),)
+COLLECTORS = (Collector(name="packages", command=fixed(_COMMAND), gives=GIVES, parse=parse_packages),)
