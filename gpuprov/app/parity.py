@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from gpuprov.app.access import Access
-from gpuprov.app.hosts import Fleet, open_fleet, open_inventory, pool_hosts
+from gpuprov.app.hosts import TARGET, Fleet, open_fleet, open_inventory, pool_hosts
 from gpuprov.app.named import named_hosts
 from gpuprov.app.observe import observe, split
-from gpuprov.app.site import LOCK_NAME, Site, open_lock, today
+from gpuprov.app.site import Site, open_lock, today
 from gpuprov.app.staleness import refuse_stale_lock
 from gpuprov.catalog.find import component_of
 from gpuprov.compare.compare import compare_snapshots, compare_want
@@ -24,6 +25,8 @@ from gpuprov.parity.verdict import judge
 from gpuprov.store.files import read_text
 from gpuprov.want.expectations import expectations
 from gpuprov.want.owned import owned_of
+
+_TARGETS: Final = frozenset({TARGET})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,11 +55,28 @@ def parity(request: ParityRequest, report: Report) -> Parity:
     Raises:
         GpuprovError: GP-PAR codes when the operands cannot be compared; document, inventory and lock errors.
     """
-    locks = [text for text in request.operands if Path(text).name == LOCK_NAME or text == "lock"]
+    locks = [text for text in request.operands if Path(text).suffix == ".lock" or text == "lock"]
+    _refuse_other_lock(locks, request.site)
     others = tuple(text for text in request.operands if text not in locks)
     if request.against_lock or locks or not request.operands:
         return _against_lock(request, others, report)
     return _side_by_side(request, others, report)
+
+
+def _refuse_other_lock(locks: Sequence[str], site: Site | None) -> None:
+    """A lock is compared by the spec that it was made from: only the one beside the spec says what a host must be."""
+    for text in locks:
+        if text != "lock" and (site is None or Path(text).resolve() != site.lock_path.resolve()):
+            own = str(site.lock_path) if site else "none, since there is no spec here"
+            raise GpuprovError(
+                Diagnostic(
+                    code="GP-PAR-003",
+                    address=text,
+                    summary="the lock is not the one of this spec",
+                    detail=f"the spec's own lock: {own}",
+                    hint=f"name its spec: `gpuprov parity --against lock -f {Path(text).parent}/gpuprov.yaml`",
+                )
+            )
 
 
 def _against_lock(request: ParityRequest, operands: Sequence[str], report: Report) -> Parity:
@@ -88,7 +108,8 @@ def _against_lock(request: ParityRequest, operands: Sequence[str], report: Repor
 
 def _narrow(fleet: Fleet, text: str, site: Site) -> Fleet:
     """The hosts of one operand."""
-    operand = _operand(text, KnownNames(hosts=frozenset(h.name for h in fleet.hosts), pools=frozenset(site.spec.pools)))
+    known = KnownNames(hosts=frozenset(h.name for h in fleet.hosts), pools=frozenset(site.spec.pools), targets=_TARGETS)
+    operand = _operand(text, known)
     if operand.kind is OperandKind.FILE:
         return fleet
     by_pool = operand.kind is OperandKind.POOL
@@ -149,8 +170,9 @@ def _known_names(request: ParityRequest) -> KnownNames:
     site, access = request.site, request.access
     pools = frozenset(site.spec.pools) if site else frozenset()
     if access.inventory is None and (site is None or site.spec.inventory is None):
-        return KnownNames(pools=pools, any_host=True)
-    return KnownNames(hosts=frozenset(host.name for host in open_inventory(site, access).hosts), pools=pools)
+        return KnownNames(pools=pools, targets=_TARGETS, any_host=True)
+    hosts = frozenset(host.name for host in open_inventory(site, access).hosts)
+    return KnownNames(hosts=hosts, pools=pools, targets=_TARGETS)
 
 
 def _side(operand: Operand, request: ParityRequest, report: Report) -> _Side:

@@ -7,11 +7,13 @@ from gpuprov.app.site import today
 from gpuprov.compare.compare import compare_want
 from gpuprov.compare.waive import waive
 from gpuprov.model.change import HostPlan, Plan
+from gpuprov.model.fact import Known
 from gpuprov.model.finding import Finding, Waiver
 from gpuprov.model.planned import Planned
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.plan.plan import plan_host
 from gpuprov.want.expectations import expectations
+from gpuprov.want.narrow import leave_alone
 from gpuprov.want.owned import owned_of
 from gpuprov.want.types import HostWant
 
@@ -25,6 +27,19 @@ def findings_of(want: HostWant, snapshot: Snapshot, waivers: tuple[Waiver, ...])
 def plan_of(want: HostWant, snapshot: Snapshot, waivers: tuple[Waiver, ...]) -> HostPlan:
     """The plan of one host."""
     return plan_host(findings_of(want, snapshot, waivers), want, snapshot)
+
+
+def play_want(want: HostWant, snapshot: Snapshot, waivers: tuple[Waiver, ...]) -> HostWant:
+    """The want that a play works from: without what the plan leaves as it is, because of a waiver or of ignorance."""
+    found = findings_of(want, snapshot, waivers)
+    left = {f.address for f in found if f.waiver is not None}
+    left |= {f.address for f in plan_host(found, want, snapshot).unknown}
+    return leave_alone(want, left) if left else want
+
+
+def is_proven(want: HostWant, snapshot: Snapshot) -> bool:
+    """Whether there is nothing to verify, or the verify commands already succeeded on the host for this want."""
+    return not want.pool.verify or snapshot.observe("gpuprov.proven") == Known(want.digest)
 
 
 def plan_fleet(

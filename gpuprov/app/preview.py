@@ -23,10 +23,14 @@ class Preview:
     diagnostics: tuple[Diagnostic, ...]
 
     def status(self, *, expect_no_changes: bool) -> ExitStatus:
-        """0; 4 for a host that could not be observed; with `expect_no_changes` 7 when there is a change."""
-        changes = any(host.changes for host in self.planned.plan.hosts)
-        different = ExitStatus.DIFFERENT if changes and expect_no_changes else ExitStatus.DONE
-        return combine_statuses([status_of(self.diagnostics), different])
+        """0; 4 for an unreachable host; 10 when a fact is unknown; with `expect_no_changes` 7 for a difference."""
+        found = [status_of(self.diagnostics)]
+        for host in self.planned.plan.hosts:
+            if expect_no_changes and (host.changes or any(finding.counts for finding in host.not_curable)):
+                found.append(ExitStatus.DIFFERENT)
+            if any(finding.counts for finding in host.unknown):
+                found.append(ExitStatus.INCOMPLETE)
+        return combine_statuses(found)
 
 
 def preview(path: Path, access: Access, report: Report) -> Preview:

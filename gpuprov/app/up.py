@@ -3,14 +3,14 @@
 import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import FrameType
 
 from gpuprov.app.access import Access
 from gpuprov.app.hosts import Fleet, open_fleet, open_released_fleet
 from gpuprov.app.observe import observe, observe_settled, split
-from gpuprov.app.planning import findings_of, plan_fleet, plan_of
+from gpuprov.app.planning import is_proven, plan_fleet, plan_of, play_want
 from gpuprov.app.preview import unobserved
 from gpuprov.app.site import Site, open_lock, open_site
 from gpuprov.app.staleness import refuse_stale_lock
@@ -19,11 +19,11 @@ from gpuprov.converge.runner import converge
 from gpuprov.converge.types import HostOutcome, Removal, RunDocuments
 from gpuprov.document.canonical import canonical_json
 from gpuprov.model.change import Plan
-from gpuprov.model.diagnostic import Diagnostic, Severity
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.host import Host
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import Progress, Report
-from gpuprov.model.run import HostResult, HostState, RunResult
+from gpuprov.model.run import RunResult
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.plan.removal import removals
 from gpuprov.rollout.rollout import roll_out
@@ -72,10 +72,10 @@ def up(request: UpRequest, *, ask: Ask, report: Report) -> RunResult:
         planned = plan_fleet(fleet, snapshots, not_observed, lock=lock_digest, waivers=waivers)
         told = (*site.warnings, *fleet.warnings)
         if not any(host.changes for host in planned.plan.hosts):
-            return _nothing_to_do(planned, told)
+            return _nothing_to_do(site, fleet, planned, request.access, report, told)
         if not ask(planned.plan, told):
             declined = Diagnostic(code="GP-RUN-005", summary="nothing was changed", severity=Severity.NOTE)
-            return RunResult(run="", plan=planned.plan, hosts=(), diagnostics=(declined,))
+            return RunResult(run="", plan=planned.plan, hosts=(), diagnostics=(*told, *unobserved(planned), declined))
         with open_journal(site.state, command) as journal:
             _keep_documents(journal, site, fleet, lock_text)
             return _run(
@@ -91,14 +91,34 @@ def _open(site: Site, request: UpRequest) -> tuple[Fleet, str, str]:
     return open_fleet(site, lock, request.access), lock.digest, text
 
 
-def _nothing_to_do(planned: Planned, told: Sequence[Diagnostic]) -> RunResult:
-    hosts = tuple(
-        HostResult(
-            host=plan.host, pool=plan.pool, state=HostState.SATISFIED, remaining=(*plan.not_curable, *plan.unknown)
-        )
-        for plan in planned.plan.hosts
+def _nothing_to_do(
+    site: Site, fleet: Fleet, planned: Planned, access: Access, report: Report, told: Sequence[Diagnostic]
+) -> RunResult:
+    """Every host is as wanted; those that were never proven for this want run their verify commands."""
+    tools = replace(_looking_tools(site, fleet, access, report), converge=_no_play)
+    results = roll_out(
+        _targets(site, fleet, planned), tools=tools, patience=_patience(access), report=report, cancel=threading.Event()
     )
-    return RunResult(run="", plan=planned.plan, hosts=hosts, diagnostics=(*told, *unobserved(planned)))
+    return RunResult(run="", plan=planned.plan, hosts=results, diagnostics=(*told, *unobserved(planned)))
+
+
+def _targets(site: Site, fleet: Fleet, planned: Planned) -> list[Target]:
+    plans = {plan.host: plan for plan in planned.plan.hosts}
+    return [
+        Target(
+            host=host,
+            want=fleet.wants[host.name],
+            plan=plans[host.name],
+            batch=site.pool(host.pool).rollout.batch,
+            proven=is_proven(fleet.wants[host.name], planned.snapshots[host.name]),
+        )
+        for host in fleet.hosts
+        if host.name in plans
+    ]
+
+
+def _patience(access: Access) -> Patience:
+    return Patience(width=access.forks)
 
 
 def _run(
@@ -110,17 +130,7 @@ def _run(
     report: Report,
     documents: RunDocuments,
 ) -> RunResult:
-    plans = {plan.host: plan for plan in planned.plan.hosts}
-    targets = [
-        Target(
-            host=host,
-            want=fleet.wants[host.name],
-            plan=plans[host.name],
-            batch=site.pool(host.pool).rollout.batch,
-        )
-        for host in fleet.hosts
-        if host.name in plans
-    ]
+    targets = _targets(site, fleet, planned)
 
     def tell(progress: Progress) -> None:
         journal.say(" ".join(part for part in (progress.phase, progress.subject, progress.text) if part))
@@ -129,7 +139,7 @@ def _run(
     with cancelled_by_interrupt(tell) as cancel:
         tools = _tools(site, fleet, access, journal, tell, documents, cancel)
         with journal.step("rollout", hosts=[target.host.name for target in targets]) as ended:
-            results = roll_out(targets, tools=tools, patience=Patience(), report=tell, cancel=cancel)
+            results = roll_out(targets, tools=tools, patience=_patience(access), report=tell, cancel=cancel)
             ended["hosts"] = {result.host: str(result.state) for result in results}
     interrupted = (_interrupted(),) if cancel.is_set() else ()
     return RunResult(
@@ -137,6 +147,28 @@ def _run(
         plan=planned.plan,
         hosts=results,
         diagnostics=(*site.warnings, *fleet.warnings, *unobserved(planned), *interrupted),
+    )
+
+
+def _looking_tools(site: Site, fleet: Fleet, access: Access, report: Report) -> Tools:
+    """The tools of a rollout that only looks."""
+    waivers = site.spec.waivers
+
+    def look(hosts: Sequence[Host]) -> Mapping[str, Snapshot | NotObserved]:
+        return observe(hosts, fleet, access, report)
+
+    return Tools(
+        connect=lambda host: connect(host.connection),
+        observe=look,
+        converge=_no_play,
+        plan=lambda target, snapshot: plan_of(target.want, snapshot, waivers),
+        record=lambda _step, _event, _fields: None,
+    )
+
+
+def _no_play(targets: Sequence[Target]) -> Mapping[str, HostOutcome]:
+    raise GpuprovError(
+        Diagnostic(code="GP-INT-001", summary=f"a run without changes was about to change {len(targets)} host(s)")
     )
 
 
@@ -150,13 +182,16 @@ def _tools(
     cancel: threading.Event,
 ) -> Tools:
     waivers = site.spec.waivers
-
-    def look(hosts: Sequence[Host]) -> Mapping[str, Snapshot | NotObserved]:
-        return observe(hosts, fleet, access, report)
+    looking = _looking_tools(site, fleet, access, report)
 
     def play(targets: Sequence[Target]) -> Mapping[str, HostOutcome]:
+        # What was seen a moment ago, before this batch: it says what a waiver covers and what nobody can see.
+        seen = looking.observe([target.host for target in targets])
+        wants = {
+            t.host.name: play_want(t.want, s, waivers) for t in targets if isinstance(s := seen[t.host.name], Snapshot)
+        }
         result = converge(
-            [(target.host, target.want, _removal(target)) for target in targets],
+            [(target.host, wants.get(target.host.name, target.want), _removal(target)) for target in targets],
             playbooks=find_playbooks(),
             folder=journal.folder,
             check=False,
@@ -166,14 +201,7 @@ def _tools(
         )
         return result.hosts
 
-    return Tools(
-        connect=lambda host: connect(host.connection),
-        observe=look,
-        converge=play,
-        plan=lambda target, snapshot: plan_of(target.want, snapshot, waivers),
-        findings=lambda target, snapshot: findings_of(target.want, snapshot, waivers),
-        record=lambda step, event, fields: journal.write(event, step, **fields),
-    )
+    return replace(looking, converge=play, record=lambda step, event, fields: journal.write(event, step, **fields))
 
 
 def _keep_documents(journal: Journal, site: Site, fleet: Fleet, lock_text: str) -> None:

@@ -16,7 +16,7 @@ from gpuprov.render.run_text import run_body, show_run
 from gpuprov.render.terminal import Terminal, open_terminal
 
 
-def apply(request: UpRequest, *, yes: bool, as_json: bool, no_colour: bool) -> int:
+def apply(request: UpRequest, *, yes: bool, verbose: bool, as_json: bool, no_colour: bool) -> int:
     """Run `up` or `destroy` and show what happened; returns the exit status."""
     terminal = open_terminal(colour=False if no_colour else None)
     with ProgressView(terminal) as view:
@@ -24,7 +24,7 @@ def apply(request: UpRequest, *, yes: bool, as_json: bool, no_colour: bool) -> i
         def ask(plan: Plan, told: Sequence[Diagnostic]) -> bool:
             show_diagnostics(told, terminal)
             shown = Terminal(out=terminal.err, err=terminal.err) if as_json else terminal
-            show_plan(plan, shown)
+            show_plan(plan, shown, verbose=verbose)
             if yes:
                 return True
             with view.paused():

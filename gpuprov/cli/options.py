@@ -31,6 +31,11 @@ def json_option(command: Command) -> Command:
     return click.option("--no-colour", is_flag=True, help="No colour (NO_COLOR works too).")(command)
 
 
+def verbose_option(command: Command) -> Command:
+    """`-v/--verbose`: the whole plan."""
+    return click.option("-v", "--verbose", is_flag=True, help="Every hold and every new file in full.")(command)
+
+
 def target_option(command: Command) -> Command:
     """`--target`: the rack is the only target of this release."""
     return click.option(

@@ -105,7 +105,7 @@ def _services(pool: PoolWant) -> Variables:
 
 def _record(want: HostWant, when: str) -> Variables:
     if want.pool.hand_back:
-        names = ("want.json", "spec.yaml", "lock.json", "owned.json", "installed.json")
+        names = ("want.json", "spec.yaml", "lock.json", "owned.json", "installed.json", "proven")
         return {
             "gpuprov_record_documents": [],
             "gpuprov_record_files": [],

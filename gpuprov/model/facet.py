@@ -132,6 +132,7 @@ FACETS: Final[tuple[Facet, ...]] = (
     _row("apt.sources", "", "sources", "equal", _I, Cost.OBSERVED, "where the next package would come from"),
     _row("apt.dpkg", "lock", "packages", "equal", _M, Cost.NOTHING, "a broken package system refuses every change"),
     _row("gpuprov.owned", "", "owned", "equal", _T, Cost.OBSERVED, "what gpuprov made on the host"),
+    _row("gpuprov.proven", "", "proven", "equal", _T, Cost.OBSERVED, "the want that the last proof succeeded for"),
     _row("gpuprov.transaction", "", "transaction", "equal", _T, Cost.OBSERVED, "a package transaction of gpuprov"),
 )
 

@@ -36,6 +36,10 @@ class HostResult:
     """Ansible tasks that changed something."""
     packages: tuple[str, ...] = ()
     """Package moves as `name from -> to`."""
+    others: tuple[str, ...] = ()
+    """Moves of packages that gpuprov does not own: they rose, or came as a dependency."""
+    notes: tuple[str, ...] = ()
+    """Sentences of the run that somebody should know."""
     rebooted: bool = False
     seconds: float = 0.0
     remaining: tuple[Finding, ...] = ()

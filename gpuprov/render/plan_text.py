@@ -40,7 +40,8 @@ def show_plan(plan: Plan, terminal: Terminal, *, verbose: bool = False) -> None:
     for hosts, example in group_hosts(plan.hosts):
         names = ", ".join(hosts)
         if not example.changes:
-            out.print(Text.assemble(("= ", "good"), (names, "name"), f" ({example.pool}): as wanted, nothing to do"))
+            state, style = host_state(example)
+            out.print(Text.assemble(("= ", style), (names, "name"), f" ({example.pool}): {state}, nothing to do"))
         else:
             out.print(Text.assemble((names, "name"), f" ({example.pool}): {summary(example)}"))
             for line in _change_lines(example, verbose=verbose):
@@ -84,9 +85,23 @@ def closing_line(plan: Plan) -> str:
     """How many hosts change, are satisfied, reboot, and are left out."""
     changing = [host for host in plan.hosts if host.changes]
     reboots = sum(1 for host in changing if host.reboot)
-    satisfied = len(plan.hosts) - len(changing)
+    satisfied = sum(1 for host in plan.hosts if host_state(host)[1] == "good")
+    other = len(plan.hosts) - len(changing) - satisfied
     left_out = f", {len(plan.excluded)} left out" if plan.excluded else ""
-    return f"{len(changing)} host(s) to change ({reboots} with a reboot), {satisfied} as wanted{left_out}"
+    not_good = f", {other} neither as wanted nor curable here" if other else ""
+    return f"{len(changing)} host(s) to change ({reboots} with a reboot), {satisfied} as wanted{not_good}{left_out}"
+
+
+def host_state(plan: HostPlan) -> tuple[str, str]:
+    """What to call a host's state, and the style of that."""
+    if plan.changes:
+        cost = dearest([change.cost for change in plan.changes])
+        return f"{len(plan.changes)} change(s) to make, cost: {cost}", "change"
+    if any(finding.counts for finding in plan.not_curable):
+        return "not as wanted, not curable by up", "error"
+    if any(finding.counts for finding in plan.unknown):
+        return "not fully observed", "warning"
+    return "as wanted", "good"
 
 
 def _change_lines(plan: HostPlan, *, verbose: bool) -> list[Text]:

@@ -25,7 +25,8 @@ class ProgressView:
 
     def __init__(self, terminal: Terminal) -> None:
         self._console = terminal.err
-        self._lock = threading.Lock()
+        # Re-entrant: the handler of Ctrl-C reports from whatever the main thread is doing.
+        self._lock = threading.RLock()
         self._started = time.monotonic()
         self._begun: dict[tuple[str, str], float] = {}
         self._shown: dict[tuple[str, str], float] = {}

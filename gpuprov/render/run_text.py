@@ -1,5 +1,7 @@
 """The result of a run for people and for programs."""
 
+from collections.abc import Sequence
+
 from rich.text import Text
 
 from gpuprov.model.change import Change, HostPlan, Plan
@@ -22,6 +24,8 @@ def show_run(result: RunResult, terminal: Terminal) -> None:
     """Print one line a host and a closing line on stdout, what failed on stderr."""
     for host in result.hosts:
         terminal.out.print(_host_line(host))
+        for line in (*_other_moves(host.others), *host.notes):
+            terminal.out.print(f"    {line}")
         for line in finding_lines(host.remaining):
             terminal.out.print(Text(f"    {line}", style="warning"))
     for diagnostic in [*result.diagnostics, *(d for host in result.hosts for d in host.diagnostics)]:
@@ -29,6 +33,14 @@ def show_run(result: RunResult, terminal: Terminal) -> None:
     tasks, changes = sum(h.tasks for h in result.hosts), sum(h.changed for h in result.hosts)
     run = f"; run {result.run}" if result.run else ""
     terminal.out.print(f"{len(result.hosts)} host(s): {tasks} tasks run, {changes} changes{run}")
+
+
+def _other_moves(moves: Sequence[str]) -> list[str]:
+    """Packages that came as a dependency are counted; those that rose are named."""
+    rose = [move for move in moves if " absent -> " not in move]
+    came = len(moves) - len(rose)
+    lines = [f"also moved: {move}" for move in rose]
+    return [*lines, f"{came} more package(s) came as dependencies (--json names them)"] if came else lines
 
 
 def _host_line(host: HostResult) -> Text:
@@ -58,6 +70,8 @@ def run_body(result: RunResult) -> dict[str, object]:
                 "tasks": host.tasks,
                 "changed": host.changed,
                 "packages": list(host.packages),
+                "others": list(host.others),
+                "notes": list(host.notes),
                 "rebooted": host.rebooted,
                 "seconds": round(host.seconds, 3),
                 "remaining": [finding_body(finding) for finding in host.remaining],

@@ -2,13 +2,12 @@
 
 from rich.text import Text
 
-from gpuprov.model.change import HostPlan
 from gpuprov.model.fact import Known
 from gpuprov.model.planned import Planned
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.model.status import ExitStatus
 from gpuprov.render.observation import finding_lines, observation_text
-from gpuprov.render.plan_text import dearest
+from gpuprov.render.plan_text import host_state
 from gpuprov.render.run_text import finding_body
 from gpuprov.render.snapshot_text import not_observed_body, show_not_observed
 from gpuprov.render.terminal import Terminal
@@ -32,18 +31,6 @@ def show_status(planned: Planned, terminal: Terminal) -> None:
     show_not_observed(tuple(planned.not_observed.values()), terminal)
     good = sum(1 for plan in planned.plan.hosts if host_state(plan)[1] == "good")
     terminal.out.print(f"{good} of {len(planned.plan.hosts) + len(planned.not_observed)} host(s) as wanted")
-
-
-def host_state(plan: HostPlan) -> tuple[str, str]:
-    """What to call a host's state, and the style of that."""
-    if plan.changes:
-        cost = dearest([change.cost for change in plan.changes])
-        return f"{len(plan.changes)} change(s) to make, cost: {cost}", "change"
-    if any(finding.counts for finding in plan.not_curable):
-        return "not as wanted, not curable by up", "error"
-    if any(finding.counts for finding in plan.unknown):
-        return "not fully observed", "warning"
-    return "as wanted", "good"
 
 
 def _stack(snapshot: Snapshot) -> str:

@@ -1,109 +1,107 @@
 """The proof: after a change, a host is probed until it is as wanted, and the spec's own commands must succeed."""
 
+import posixpath
 import threading
 import time
-from collections.abc import Sequence
 from typing import Final
 
+from gpuprov.model.change import HostPlan
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
-from gpuprov.model.fact import Known, Unknown
 from gpuprov.model.finding import Finding
-from gpuprov.model.host import Host
 from gpuprov.model.progress import Progress, Report
-from gpuprov.model.snapshot import NotObserved, Snapshot
-from gpuprov.rollout.reboot import Connect
+from gpuprov.model.snapshot import NotObserved
 from gpuprov.rollout.types import Patience, Target, Tools
+from gpuprov.transport.protocol import Transport
 
+PROVEN: Final = "/var/lib/gpuprov/proven"
+"""Where a host keeps the digest of the want that its last proof succeeded for."""
+
+_COMMAND_SECONDS: Final = 20.0
 _POLL_SECONDS: Final = 1.0
 _SHOWN_LINES: Final = 12
+_SHOWN_NAMES: Final = 3
 
 
 def prove(
     target: Target, *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event
 ) -> tuple[tuple[Diagnostic, ...], tuple[Finding, ...]]:
-    """Look at a changed host until nothing curable is wrong, then run the verify commands.
+    """Look at a changed host until nothing is left to change, then run the verify commands.
+
+    What no change can end is waited for too, unless it was there before: after a boot the driver takes its time.
 
     Returns:
         What failed (nothing: proven), and the findings that no change can end.
     """
+    known = {finding.address for finding in (*target.plan.not_curable, *target.plan.unknown)}
     started = time.monotonic()
     while True:
+        late = time.monotonic() - started > patience.settle or cancel.is_set()
         seen = tools.observe([target.host])[target.host.name]
-        if isinstance(seen, Snapshot):
-            findings = [finding for finding in tools.findings(target, seen) if finding.counts]
-            if not any(finding.curable for finding in findings):
+        if isinstance(seen, NotObserved):
+            if late:
+                told = Diagnostic(code=seen.code, address=target.host.name, summary=seen.reason, hint=seen.hint)
+                return (told,), ()
+            waiting = seen.reason
+        else:
+            plan = tools.plan(target, seen)
+            left = tuple(finding for finding in (*plan.not_curable, *plan.unknown) if finding.counts)
+            new = [finding.address for finding in left if finding.address not in known]
+            if not plan.changes and (late or not new):
                 break
-        if time.monotonic() - started > patience.settle or cancel.is_set():
-            return _not_proven(target, seen, tools), ()
-        report(Progress(phase="proof", subject=target.host.name, text=_waiting_for(target, seen, tools)))
+            if late:
+                return (_not_proven(target, plan),), left
+            waiting = ", ".join([*(change.address for change in plan.changes), *new][:_SHOWN_NAMES])
+        report(Progress(phase="proof", subject=target.host.name, text=f"waiting for {waiting}"))
         cancel.wait(_POLL_SECONDS)
-    failed = run_verify(
-        target.host, target.want.pool.verify, connect=tools.connect, timeout=patience.verify, report=report
-    )
+    failed = verify(target, tools=tools, patience=patience, report=report)
     if not failed:
         report(Progress(phase="proof", subject=target.host.name, text="as wanted", finished=True))
-    return failed, tuple(findings)
+    return failed, left
 
 
-def run_verify(
-    host: Host, commands: Sequence[str], *, connect: Connect, timeout: float, report: Report
-) -> tuple[Diagnostic, ...]:
-    """Run the spec's verify commands as the login user; each must end with status 0.
-
-    Returns:
-        One diagnostic for the first command that failed, with its output; nothing when all succeeded.
-    """
-    if not commands:
-        return ()
-    transport = connect(host)
+def verify(target: Target, *, tools: Tools, patience: Patience, report: Report) -> tuple[Diagnostic, ...]:
+    """Run the verify commands of a host that is as wanted, and leave word there that they succeeded for this want."""
     try:
-        for command in commands:
-            report(Progress(phase="verify", subject=host.name, text=command))
-            outcome = transport.run(command, timeout=timeout)
-            if outcome.status != 0:
-                output = (outcome.stdout + outcome.stderr).decode(errors="replace").strip().splitlines()
-                return (
-                    Diagnostic(
-                        code="GP-ROLL-003",
-                        address=host.name,
-                        summary=f"the verify command `{command}` ended with status {outcome.status}",
-                        detail="\n".join(output[-_SHOWN_LINES:]),
-                        hint="the rollout stops here; repair the host or the command, then run `gpuprov up` again",
-                    ),
-                )
+        transport = tools.connect(target.host)
+        try:
+            failed = _run_verify(target, transport, timeout=patience.verify, report=report)
+            if not failed and not target.want.pool.hand_back:
+                transport.run(f"mkdir -p -m 0755 {posixpath.dirname(PROVEN)}", timeout=_COMMAND_SECONDS, root=True)
+                transport.put(f"{target.want.digest}\n".encode(), PROVEN, mode=0o644, root=True)
+        finally:
+            transport.close()
     except GpuprovError as error:
         return error.diagnostics
-    finally:
-        transport.close()
+    return failed
+
+
+def _run_verify(target: Target, transport: Transport, *, timeout: float, report: Report) -> tuple[Diagnostic, ...]:
+    for command in target.want.pool.verify:
+        report(Progress(phase="verify", subject=target.host.name, text=command))
+        outcome = transport.run(command, timeout=timeout)
+        if outcome.status != 0:
+            output = (outcome.stdout + outcome.stderr).decode(errors="replace").strip().splitlines()
+            return (
+                Diagnostic(
+                    code="GP-ROLL-003",
+                    address=target.host.name,
+                    summary=f"the verify command `{command}` ended with status {outcome.status}",
+                    detail="\n".join(output[-_SHOWN_LINES:]),
+                    hint="the rollout stops here; repair the host or the command, then run `gpuprov up` again",
+                ),
+            )
     return ()
 
 
-def _waiting_for(target: Target, seen: Snapshot | NotObserved, tools: Tools) -> str:
-    if isinstance(seen, NotObserved):
-        return f"waiting: {seen.reason}"
-    wrong = [finding.address for finding in tools.findings(target, seen) if finding.counts and finding.curable]
-    more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-    return f"waiting for {wrong[0]}{more}" if wrong else "looking again"
-
-
-def _not_proven(target: Target, seen: Snapshot | NotObserved, tools: Tools) -> tuple[Diagnostic, ...]:
-    if isinstance(seen, NotObserved):
-        return (Diagnostic(code=seen.code, address=target.host.name, summary=seen.reason, hint=seen.hint),)
-    wrong = [finding for finding in tools.findings(target, seen) if finding.counts and finding.curable]
-    lines = [f"{f.address}: wanted {observation_text(f.expected)}, found {observation_text(f.observed)}" for f in wrong]
-    return (
-        Diagnostic(
-            code="GP-ROLL-002",
-            address=target.host.name,
-            summary=f"after the change {len(wrong)} fact(s) are still not as wanted",
-            detail="\n".join(lines[:_SHOWN_LINES]),
-            hint="look at the named services on the host (`journalctl -u NAME`); `gpuprov up` tries again",
-        ),
+def _not_proven(target: Target, plan: HostPlan) -> Diagnostic:
+    lines = [
+        f"{change.address}: wanted {change.after or 'absent'}, found {change.before or 'absent'}"
+        for change in plan.changes
+    ]
+    return Diagnostic(
+        code="GP-ROLL-002",
+        address=target.host.name,
+        summary=f"after the change {len(lines)} fact(s) are still not as wanted",
+        detail="\n".join(lines[:_SHOWN_LINES]),
+        hint="look on the host at what is named (for a unit: `journalctl -u NAME`); `gpuprov up` tries again",
     )
-
-
-def observation_text(observation: object) -> str:
-    """An observation in a sentence: its value, `absent`, or why it is unknown."""
-    if isinstance(observation, Known):
-        return str(observation.value)
-    return f"unknown ({observation.reason})" if isinstance(observation, Unknown) else "absent"

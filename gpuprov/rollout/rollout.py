@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import chain, zip_longest
 
 from gpuprov.converge.types import HostOutcome
@@ -14,7 +15,7 @@ from gpuprov.model.run import HostResult, HostState
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.plan.guard import moved
 from gpuprov.rollout.batches import in_batches
-from gpuprov.rollout.proof import prove
+from gpuprov.rollout.proof import prove, verify
 from gpuprov.rollout.reboot import reboot_host
 from gpuprov.rollout.types import Patience, Target, Tools
 
@@ -34,15 +35,10 @@ def roll_out(
     Returns:
         One result per target, in the order given.
     """
-    results: dict[str, HostResult] = {}
-    for target in targets:
-        if target.plan.satisfied:
-            results[target.host.name] = HostResult(
-                host=target.host.name,
-                pool=target.host.pool,
-                state=HostState.SATISFIED,
-                remaining=(*target.plan.not_curable, *target.plan.unknown),
-            )
+    satisfied = [target for target in targets if target.plan.satisfied]
+    with ThreadPoolExecutor(max_workers=patience.width) as threads:
+        look = partial(_as_wanted, tools=tools, patience=patience, report=report)
+        results = {result.host: result for result in threads.map(look, satisfied)}
     batches = list(_batches([target for target in targets if not target.plan.satisfied]))
     for number, batch in enumerate(batches, start=1):
         failed = any(result.state is HostState.FAILED for result in results.values())
@@ -57,6 +53,18 @@ def roll_out(
             tools.record("host", "end", {"host": result.host, "state": str(result.state)})
         tools.record("batch", "end", {"number": number})
     return tuple(results[target.host.name] for target in targets)
+
+
+def _as_wanted(target: Target, *, tools: Tools, patience: Patience, report: Report) -> HostResult:
+    """A host that needs no change: left alone when it was proven for this want, else its verify commands run."""
+    result = HostResult(
+        host=target.host.name,
+        pool=target.host.pool,
+        state=HostState.SATISFIED,
+        remaining=(*target.plan.not_curable, *target.plan.unknown),
+    )
+    failed = () if target.proven else verify(target, tools=tools, patience=patience, report=report)
+    return replace(result, state=HostState.FAILED, diagnostics=failed) if failed else result
 
 
 def _batches(targets: Sequence[Target]) -> Iterator[tuple[Target, ...]]:
@@ -85,7 +93,7 @@ def _run_batch(
     standing = []
     seen = tools.observe([target.host for target in batch])
     for target in batch:
-        refusal = _look_again(target, seen[target.host.name])
+        refusal = _look_again(target, seen[target.host.name], tools)
         if refusal:
             results[target.host.name] = _failed(target, refusal)
         else:
@@ -96,11 +104,14 @@ def _run_batch(
     return [replace(results[target.host.name], seconds=seconds) for target in batch]
 
 
-def _look_again(target: Target, seen: Snapshot | NotObserved) -> tuple[Diagnostic, ...]:
-    """Refuse a host that is not what the plan was made from."""
+def _look_again(target: Target, seen: Snapshot | NotObserved, tools: Tools) -> tuple[Diagnostic, ...]:
+    """Refuse a host that is not what the plan was made from, or needs a change that nobody was shown."""
     if isinstance(seen, NotObserved):
         return (Diagnostic(code=seen.code, address=target.host.name, summary=seen.reason, hint=seen.hint),)
-    changed = moved(target.plan, seen)
+    shown = {(change.address, change.action, change.after) for change in target.plan.changes}
+    fresh = tools.plan(target, seen).changes
+    unseen = [change.address for change in fresh if (change.address, change.action, change.after) not in shown]
+    changed = dict.fromkeys([*moved(target.plan, seen), *unseen])
     if not changed:
         return ()
     return (
@@ -135,7 +146,7 @@ def _converge_and_prove(
     def finish(target: Target) -> HostResult:
         return _finish(target, results[target.host.name], tools=tools, patience=patience, report=report, cancel=cancel)
 
-    with ThreadPoolExecutor(max_workers=max(1, len(good))) as threads:
+    with ThreadPoolExecutor(max_workers=patience.width) as threads:
         for result in threads.map(finish, good):
             results[result.host] = result
     return results
@@ -149,6 +160,8 @@ def _result_of(target: Target, outcome: HostOutcome) -> HostResult:
         tasks=outcome.tasks,
         changed=outcome.changed,
         packages=outcome.packages,
+        others=outcome.others,
+        notes=outcome.notes,
     )
 
 

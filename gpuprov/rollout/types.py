@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from gpuprov.converge.types import HostOutcome
 from gpuprov.model.change import HostPlan
-from gpuprov.model.finding import Finding
 from gpuprov.model.host import Host
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.rollout.reboot import Connect
@@ -24,6 +23,8 @@ class Target:
     plan: HostPlan
     batch: str = "1"
     """The pool's batch, from the spec."""
+    proven: bool = True
+    """Whether the verify commands already succeeded for this want: then a host that is as wanted is left alone."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,15 +38,13 @@ class Tools:
     """Run the play on hosts: name -> outcome."""
     plan: Callable[[Target, Snapshot], HostPlan]
     """The plan of a host from a fresh snapshot."""
-    findings: Callable[[Target, Snapshot], tuple[Finding, ...]]
-    """What is not as wanted in a fresh snapshot, waivers applied."""
     record: Callable[[str, str, Mapping[str, object]], None]
     """Write a journal entry: step, `begin` or `end`, data."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Patience:
-    """Time limits, in seconds."""
+    """Time limits, in seconds, and how many hosts at once."""
 
     reboot: float = 1200.0
     """A GPU server with eight GPUs may take over ten minutes through its firmware."""
@@ -53,3 +52,5 @@ class Patience:
     """How long services and exporters may take to come up after a change."""
     verify: float = 300.0
     """For each verify command of the spec."""
+    width: int = 32
+    """Hosts that are rebooted, proven or verified at the same time, within a batch."""

@@ -6,7 +6,7 @@ import click
 
 from gpuprov.app.up import UpRequest
 from gpuprov.cli.applying import apply
-from gpuprov.cli.options import access_options, json_option, read_access, spec_option, target_option
+from gpuprov.cli.options import access_options, json_option, read_access, spec_option, target_option, verbose_option
 
 
 @click.command("destroy")
@@ -14,10 +14,11 @@ from gpuprov.cli.options import access_options, json_option, read_access, spec_o
 @target_option
 @access_options
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@verbose_option
 @json_option
 def command(
     *, spec: Path, target: str, inventory: str | None, limit: str | None, ask_become_pass: bool,
-    vault_password_file: str | None, forks: int, yes: bool, as_json: bool, no_colour: bool,
+    vault_password_file: str | None, forks: int, yes: bool, verbose: bool, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Hand hosts back: holds, pins, sources and files of gpuprov go; packages and data stay."""
     del target
@@ -25,4 +26,10 @@ def command(
         inventory=inventory, limit=limit, ask_become_pass=ask_become_pass,
         vault_password_file=vault_password_file, forks=forks,
     )  # fmt: skip
-    return apply(UpRequest(spec=spec, access=access, release=True), yes=yes, as_json=as_json, no_colour=no_colour)
+    return apply(
+        UpRequest(spec=spec, access=access, release=True),
+        yes=yes,
+        verbose=verbose,
+        as_json=as_json,
+        no_colour=no_colour,
+    )

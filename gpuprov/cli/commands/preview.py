@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from gpuprov.app.preview import preview
-from gpuprov.cli.options import access_options, json_option, read_access, spec_option, target_option
+from gpuprov.cli.options import access_options, json_option, read_access, spec_option, target_option, verbose_option
 from gpuprov.render.diagnostics import show_diagnostics
 from gpuprov.render.json_text import diagnostics_body, show_json
 from gpuprov.render.plan_text import show_plan
@@ -19,7 +19,7 @@ from gpuprov.render.terminal import open_terminal
 @target_option
 @access_options
 @click.option("--expect-no-changes", is_flag=True, help="End with status 7 when there is anything to do.")
-@click.option("-v", "--verbose", is_flag=True, help="Every hold and every new file in full.")
+@verbose_option
 @json_option
 def command(
     *, spec: Path, target: str, inventory: str | None, limit: str | None, ask_become_pass: bool,

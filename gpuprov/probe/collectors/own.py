@@ -16,6 +16,10 @@ if [ -e /var/lib/gpuprov/installed.json ]; then
   cat /var/lib/gpuprov/installed.json || exit 1
 fi
 """
+_PROVEN = """\
+s=$(stat -c %s /var/lib/gpuprov/proven 2>&1) || { printf '%s\\n' "$s" >&2; exit 2; }
+cat /var/lib/gpuprov/proven
+"""
 # `systemctl show` says success/0 for a unit that does not exist, so LoadState counts, and the result that the unit
 # itself wrote. Every transaction has a folder before it has a unit: without folders systemd need not be asked.
 _TRANSACTION = r"""
@@ -35,6 +39,7 @@ echo 'end '
 """
 _RUNNING = frozenset({"running", "start", "start-pre", "start-post", "stop", "stop-sigterm", "reload"})
 _PREFIX = "gpuprov-transaction-"
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 def parse_owned(output: CollectorOutput, recording: Recording) -> Found:
@@ -51,6 +56,16 @@ def parse_owned(output: CollectorOutput, recording: Recording) -> Found:
     if not isinstance(value, dict) or not isinstance(names, list):
         return {"gpuprov.owned": odd(output, "owned.json")}
     return {"gpuprov.owned": Known(value | {"brought": names} if mark else value)}
+
+
+def parse_proven(output: CollectorOutput, recording: Recording) -> Found:
+    """gpuprov.proven: digest of the want that the last proof succeeded for, or Absent."""
+    if "No such file" in output.stderr or "Not a directory" in output.stderr:
+        return {"gpuprov.proven": Absent()}
+    if output.status != 0:
+        return {"gpuprov.proven": failure(output, recording, "reading the last proof")}
+    text = output.stdout.strip()
+    return {"gpuprov.proven": Known(text) if _DIGEST.fullmatch(text) else odd(output, "the last proof")}
 
 
 def _json(text: str) -> Any:
@@ -104,5 +119,6 @@ def _newest(text: str, output: CollectorOutput) -> Observation:
 
 COLLECTORS = (
     Collector(name="owned", command=fixed(_OWNED), gives=("gpuprov.owned",), parse=parse_owned, limit=0),
+    Collector(name="proven", command=fixed(_PROVEN), gives=("gpuprov.proven",), parse=parse_proven, limit=0),
     Collector(name="transaction", command=fixed(_TRANSACTION), gives=("gpuprov.transaction",), parse=parse_transaction),
 )

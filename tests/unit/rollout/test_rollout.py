@@ -9,14 +9,14 @@ import pytest
 from gpuprov.converge.types import HostOutcome, HostStatus
 from gpuprov.model.change import Action, Change, HostPlan
 from gpuprov.model.diagnostic import Diagnostic
-from gpuprov.model.facet import Cost, ParityClass
-from gpuprov.model.fact import Absent, Fact, Known
-from gpuprov.model.finding import Finding, FindingKind
+from gpuprov.model.facet import Cost
+from gpuprov.model.fact import Fact, Known
 from gpuprov.model.host import Connection, Host
 from gpuprov.model.progress import ignore_progress
 from gpuprov.model.run import HostState
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.plan.guard import boot_id, guard_digest, read_observations
+from gpuprov.rollout.proof import PROVEN
 from gpuprov.rollout.rollout import roll_out
 from gpuprov.rollout.types import Patience, Target, Tools
 from gpuprov.transport.protocol import Outcome
@@ -54,6 +54,7 @@ class FakeHost:
     dead: bool = False
     comes_back: bool = True
     verify_status: int = 0
+    proven: str = ""
 
 
 @dataclass
@@ -87,9 +88,6 @@ class Site:
             host=target.host.name, pool=target.host.pool, changes=tuple(changes), guard=guard_digest(reads, boot),
             boot_id=boot, reads=reads,
         )  # fmt: skip
-
-    def findings(self, target: Target, snapshot: Snapshot) -> tuple[Finding, ...]:
-        return tuple(finding(target.host.name, c.address) for c in self.plan(target, snapshot).changes)
 
     def converge(self, targets: Sequence[Target]) -> Mapping[str, HostOutcome]:
         outcomes = {}
@@ -129,11 +127,14 @@ class FakeTransport:
                 fake.boot += 1
                 fake.loaded = fake.version
             return Outcome(status=0, stdout=b"", stderr=b"", seconds=0.0)
+        if command.startswith("mkdir "):
+            return Outcome(status=0, stdout=b"", stderr=b"", seconds=0.0)
         self.site.diary.append(f"verify {self.name}")
         return Outcome(status=fake.verify_status, stdout=b"", stderr=b"no devices\n", seconds=0.0)
 
     def put(self, content: bytes, path: str, *, mode: int, root: bool = False) -> None:
-        raise AssertionError("a rollout writes no file by itself")
+        assert (path, root) == (PROVEN, True)
+        self.site.hosts[self.name].proven = content.decode().strip()
 
     def close(self) -> None:
         """Nothing to close."""
@@ -145,20 +146,18 @@ def change(action: Action, subject: str, before: str, cost: Cost) -> Change:
     )
 
 
-def finding(host: str, address: str) -> Finding:
-    return Finding(
-        address=address, host=host, kind=FindingKind.DIFFERENT, expected=Known(WANTED), observed=Absent(),
-        sides=("lock", host), parity=ParityClass.MUST_EQUAL, cost=Cost.NOTHING, reason="",
-    )  # fmt: skip
-
-
 def outcome(failed: tuple[Diagnostic, ...]) -> HostOutcome:
     status = HostStatus.FAILED if failed else HostStatus.OK
     return HostOutcome(status=status, changed=2, tasks=9, diagnostics=failed, packages=("driver 1.0 -> 2.0",))
 
 
 def run(
-    site: Site, *, batch: str = "1", verify: tuple[str, ...] = (), cancel: threading.Event | None = None
+    site: Site,
+    *,
+    batch: str = "1",
+    verify: tuple[str, ...] = (),
+    proven: bool = True,
+    cancel: threading.Event | None = None,
 ) -> dict[str, tuple[HostState, list[str]]]:
     plain = [
         Target(
@@ -166,6 +165,7 @@ def run(
             want=HostWant(host=name, pool=pool_want("train", verify), digest="sha256:host"),
             plan=HostPlan(host=name, pool="train", changes=()),
             batch=batch,
+            proven=proven,
         )
         for name in site.hosts
     ]
@@ -177,7 +177,7 @@ def run(
         targets.append(replace(target, plan=site.plan(target, seen)))
         site.hosts[target.host.name].dead = dead
     tools = Tools(
-        connect=site.connect, observe=site.observe, converge=site.converge, plan=site.plan, findings=site.findings,
+        connect=site.connect, observe=site.observe, converge=site.converge, plan=site.plan,
         record=lambda *_: None,
     )  # fmt: skip
     results = roll_out(
@@ -190,6 +190,38 @@ def test_a_host_as_wanted_is_not_touched() -> None:
     site = Site({"a": FakeHost(version=WANTED, loaded=WANTED), "b": FakeHost(loaded=WANTED)})
     assert run(site) == {"a": (HostState.SATISFIED, []), "b": (HostState.CHANGED, [])}
     assert site.diary == ["converge b"]
+
+
+def test_a_host_as_wanted_that_was_never_proven_runs_its_verify_commands() -> None:
+    """As after a verify command that failed: the next `up` does not say that all is well without having looked."""
+    site = Site({"a": FakeHost(version=WANTED, loaded=WANTED, verify_status=1)})
+    assert run(site, verify=("nvidia-smi -L",), proven=False) == {"a": (HostState.FAILED, ["GP-ROLL-003"])}
+    assert (site.diary, site.hosts["a"].proven) == (["verify a"], "")
+    site.hosts["a"].verify_status = 0
+    assert run(site, verify=("nvidia-smi -L",), proven=False) == {"a": (HostState.SATISFIED, [])}
+    assert site.hosts["a"].proven == "sha256:host"
+    assert run(site, verify=("nvidia-smi -L",)) == {"a": (HostState.SATISFIED, [])}
+    assert site.diary == ["verify a", "verify a"]
+
+
+def test_a_change_that_nobody_was_shown_is_not_made() -> None:
+    """The plan read only what it changes; a drift beside it needs a new plan."""
+    site = Site({"a": FakeHost(loaded=WANTED)})
+    original = site.plan
+
+    def one_more(target: Target, snapshot: Snapshot) -> HostPlan:
+        plan = original(target, snapshot)
+        return replace(plan, changes=(*plan.changes, change(Action.START, "docker", "inactive", Cost.NOTHING)))
+
+    shown = []
+
+    def first_without(target: Target, snapshot: Snapshot) -> HostPlan:
+        shown.append(1)
+        return original(target, snapshot) if len(shown) == 1 else one_more(target, snapshot)
+
+    site.plan = first_without  # type: ignore[method-assign]
+    assert run(site) == {"a": (HostState.FAILED, ["GP-PLAN-001"])}
+    assert site.diary == []
 
 
 def test_a_reboot_follows_the_change_and_is_proven_by_the_boot_id() -> None:

@@ -1,0 +1,41 @@
+"""A want without what must be left as it is: what a waiver covers, and what nobody could look at."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Final
+
+from gpuprov.model.address import split_address
+from gpuprov.want.files import source_paths
+from gpuprov.want.types import HostWant
+
+_LOADED: Final = frozenset({"stack.driver.loaded", "stack.driver.nvml", "stack.driver.modules"})
+
+
+def leave_alone(want: HostWant, addresses: Collection[str]) -> HostWant:
+    """A want that does not touch what stands at these addresses.
+
+    A play works from a want, not from a plan; without this, what the plan rightly left out would be changed all the
+    same, unsaid.
+
+    Args:
+        want: the host's.
+        addresses: of findings that the plan has no change for: waived, or not observed.
+
+    Returns:
+        The want without those packages, files, sources and services; without a driver to load when that is among
+        them. The digest stays: it is still the same want.
+    """
+    members = {parts[:2] for address in addresses if (parts := split_address(address)) is not None}
+    files = {name for family, name in members if family == "file"}
+    pool = want.pool
+    return replace(
+        want,
+        pool=replace(
+            pool,
+            packages=tuple(package for package in pool.packages if ("package", package.name) not in members),
+            files=tuple(file for file in pool.files if file.path not in files),
+            sources=tuple(source for source in pool.sources if not files & set(source_paths(source.name))),
+            services=tuple(service for service in pool.services if ("service", service.name) not in members),
+            driver=None if _LOADED & set(addresses) else pool.driver,
+        ),
+    )
