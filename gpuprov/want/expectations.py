@@ -161,9 +161,9 @@ def _gpus(pool: PoolWant) -> Iterator[_Row]:
 def _unwanted(pool: PoolWant, owned: Owned) -> Iterator[_Row]:
     wanted = {package.name for package in pool.packages}
     for name in sorted(set(owned.packages) - wanted):
-        if owned.brought is None or name in owned.brought:
+        if name in (owned.brought or ()):
             yield _Row(member_address("package", name, "version"), Absent(), "equal", GONE)
-        else:  # it was there before gpuprov came: it stays, without a hold
+        else:  # it was there before gpuprov came, or no record says otherwise: it stays, without a hold
             yield _Row(member_address("package", name, "held"), Known(value=False), "unset", GONE)
     yield from _absent_files(set(owned_paths(owned)) - set(wanted_paths(pool)), GONE)
 

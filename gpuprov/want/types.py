@@ -143,7 +143,10 @@ class Owned:
     want: str = ""
     """Digest of the want of the last complete run."""
     brought: tuple[str, ...] | None = None
-    """Packages that were not there before gpuprov installed them; None when the record does not say."""
+    """Packages that were not there before gpuprov installed them, the only ones that are ever removed.
+
+    None when the record does not say: on a host that had everything before gpuprov came, nothing is known to be ours.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -171,6 +171,7 @@ def owned_value(pool: PoolWant) -> dict[str, Any]:
         "files": {path: digest for path, digest in digests.items() if path not in shared},
         "sources": [source.name for source in pool.sources],
         "want": pool.digest,
+        "brought": sorted(package.name for package in pool.packages),
     }
 
 

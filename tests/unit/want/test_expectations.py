@@ -1,3 +1,4 @@
+import pytest
 from host_builders import VERSIONS, make_want, owned_value, satisfied, sha256
 
 from gpuprov.compare.facets import facet_of
@@ -66,7 +67,10 @@ def test_gpus_are_expected_and_cannot_be_made() -> None:
 
 def test_what_gpuprov_made_and_nobody_wants_is_expected_to_be_gone() -> None:
     owned = Owned(
-        packages={"htop": "3.2-1", "libcuda1": "570.1-1"}, files={"/etc/x": "f00", "/etc/motd": "f00"}, sources=("old",)
+        packages={"htop": "3.2-1", "libcuda1": "570.1-1"},
+        files={"/etc/x": "f00", "/etc/motd": "f00"},
+        sources=("old",),
+        brought=("htop", "libcuda1"),
     )
     found = by_address(owned)
     assert found['package["htop"].version'].value == Absent()
@@ -79,14 +83,16 @@ def test_what_gpuprov_made_and_nobody_wants_is_expected_to_be_gone() -> None:
     ]
 
 
-def test_a_package_that_was_there_before_keeps_its_place() -> None:
-    found = by_address(Owned(packages={"htop": "3.2-1", "nvtop": "3.0-1"}, brought=("nvtop",)))
+@pytest.mark.parametrize("brought", [None, (), ("nvtop",)])
+def test_a_package_goes_only_where_the_record_says_that_gpuprov_brought_it(brought: tuple[str, ...] | None) -> None:
+    found = by_address(Owned(packages={"htop": "3.2-1", "nvtop": "3.0-1"}, brought=brought))
     assert 'package["htop"].version' not in found
     assert (found['package["htop"].held'].value, found['package["htop"].held'].comparator) == (
         Known(value=False),
         "unset",
     )
-    assert found['package["nvtop"].version'].value == Absent()
+    gone = {address for address, e in found.items() if e.value == Absent()}
+    assert gone == {f'package["{name}"].version' for name in brought or ()}
 
 
 def test_a_hand_back_wants_nothing_but_our_traces_gone() -> None:
