@@ -68,6 +68,9 @@ FACETS: Final[tuple[Facet, ...]] = (
     _row("host.boot_id", "", "boot", "equal", _T, Cost.OBSERVED, "proves that a reboot happened"),
     _row("host.uptime", "", "boot", "equal", _T, Cost.OBSERVED, "how long the host has run"),
     _row(
+        "host.nouveau", "", "nouveau", "equal", _I, Cost.OBSERVED, "while it holds a GPU, no other driver can have it"
+    ),
+    _row(
         "gpu.count", "pools.*.gpu.per_host", "pci", "equal", _M, Cost.OBSERVED, "a job that asks for 8 GPUs fails on 7"
     ),
     _row("gpu.devices", "", "pci", "set", _M, Cost.OBSERVED, "PCI ids: the GPUs themselves, also without a driver"),

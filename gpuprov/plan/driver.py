@@ -16,6 +16,7 @@ LOADED: Final = "stack.driver.loaded"
 MODULES: Final = "stack.driver.modules"
 NVML: Final = "stack.driver.nvml"
 MODELS: Final = "gpu.models"
+NOUVEAU: Final = "host.nouveau"
 
 
 def cure_driver(scene: Scene, cure: Cure) -> None:
@@ -72,7 +73,9 @@ def _switch(scene: Scene, cure: Cure, *, disk_changes: bool) -> bool:
     if not disk_right or flavour_stays or isinstance(now, Unknown):
         cure.leave(wrong)
         return False
-    cure.changes.append(_load(wrong[0]) if isinstance(now, Absent) else _reboot(wrong[0], scene))
+    held = scene.snapshot.observe(NOUVEAU) == Known(value=True)
+    loads = isinstance(now, Absent) and not held
+    cure.changes.append(_load(wrong[0]) if loads else _reboot(wrong[0], scene))
     return True
 
 
@@ -90,16 +93,21 @@ def _load(finding: Finding) -> Change:
 
 
 def _reboot(finding: Finding, scene: Scene) -> Change:
-    before, after = text_of(finding.observed), text_of(finding.expected)
-    what = "modules" if finding.address == MODULES else "driver"
     return Change(
         address=finding.address,
         action=Action.REBOOT,
         subject=scene.want.host,
-        before=before,
-        after=after,
-        reason=f"the {what} {before} is loaded, {after} is locked"
-        if what == "driver"
-        else f"{before} modules are loaded, the spec asks for {after}",
+        before=text_of(finding.observed),
+        after=text_of(finding.expected),
+        reason=_why_reboot(finding),
         cost=Cost.REBOOT,
     )
+
+
+def _why_reboot(finding: Finding) -> str:
+    before, after = text_of(finding.observed), text_of(finding.expected)
+    if isinstance(finding.observed, Absent):
+        return "nouveau holds the GPU; our modprobe settings take effect at the next boot"
+    if finding.address == MODULES:
+        return f"{before} modules are loaded, the spec asks for {after}"
+    return f"the driver {before} is loaded, {after} is locked"

@@ -6,7 +6,7 @@ from gpuprov.model.change import Change, HostPlan, Plan
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.plan.cure import Cure, Scene
-from gpuprov.plan.driver import LOADED, MODELS, ON_DISK, cure_driver
+from gpuprov.plan.driver import LOADED, MODELS, NOUVEAU, ON_DISK, cure_driver
 from gpuprov.plan.files import cure_files
 from gpuprov.plan.guard import boot_id, guard_digest, read_observations
 from gpuprov.plan.order import order
@@ -17,7 +17,7 @@ from gpuprov.want.types import HostWant, Owned
 
 # Packages of another OS or architecture must never reach a host: with such a finding nothing at all is planned.
 _FOREIGN = frozenset({"host.os", "host.arch"})
-_DRIVER = frozenset({ON_DISK, LOADED})
+_DRIVER = frozenset({ON_DISK, LOADED, NOUVEAU})
 
 
 def plan_host(findings: Iterable[Finding], want: HostWant, snapshot: Snapshot) -> HostPlan:

@@ -183,6 +183,7 @@ def sha256(text: str) -> str:
 def satisfied(want: HostWant, *, owned: bool = True) -> Snapshot:
     """A host as the want says, with a foreign key in the engine's configuration and foreign packages."""
     facts: dict[str, Any] = {"host.boot_id": "boot-1", "host.name": want.host, 'package["bash"].version': "5.2-1"}
+    facts["host.nouveau"] = False
     for expectation in expectations(want, Owned()):
         assert isinstance(expectation.value, Known)
         facts[expectation.address] = expectation.value.value
@@ -202,6 +203,7 @@ def fresh(want: HostWant) -> Snapshot:
         "host.name": want.host,
         "host.os": want.pool.os,
         "host.arch": want.pool.arch,
+        "host.nouveau": False,
         "apt.dpkg": "ok",
         "stack.driver.on_disk": None,
         "stack.driver.loaded": None,
@@ -327,6 +329,8 @@ class FakeHost:
             self._set("exporter", exporter, "answers", Known(True))
 
     def _load(self) -> None:
+        if self.seen.get("host.nouveau") == Known(value=True):
+            return  # it holds the GPUs
         self.seen["stack.driver.loaded"] = self.seen["stack.driver.on_disk"]
         if self.want.pool.driver is not None:
             self.seen["stack.driver.modules"] = Known(self.want.pool.driver.modules)
@@ -334,6 +338,7 @@ class FakeHost:
 
     def _reboot(self) -> None:
         self.seen["host.boot_id"] = Known("boot-2")
+        self.seen["host.nouveau"] = Known(value=False)
         self._load()
         for service in self.want.pool.services:
             if self.seen.get(member_address("service", service.name, "enabled")) == Known("enabled"):

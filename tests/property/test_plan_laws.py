@@ -25,6 +25,7 @@ BASES = {
     "satisfied": (WANT, satisfied(WANT)),
     "by hand": (WANT, satisfied(WANT, owned=False)),
     "fresh": (WANT, fresh(WANT)),
+    "nouveau": (WANT, edit(fresh(WANT), {"host.nouveau": Known(value=True)})),
     "older": (WANT, satisfied(make_want({**VERSIONS, "libcuda1": "570.1.2-1"}))),
     "larger": (
         WANT,

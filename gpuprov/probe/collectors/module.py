@@ -1,4 +1,4 @@
-"""The driver's kernel module: the one that is loaded, and those on disk."""
+"""Kernel modules of the GPUs: the driver that is loaded, those on disk, and nouveau."""
 
 import re
 
@@ -15,6 +15,16 @@ echo 'end '
 _NVRM = re.compile(
     r"NVRM version: NVIDIA UNIX (?P<open>Open Kernel Module for )?.*?\s(?P<version>\d{3,}(?:\.\d+)+)(?:\s|$)"
 )
+
+# Loaded is enough: while nouveau is there, its devices are in use and NVIDIA's module finds none to take. A built-in
+# nouveau has no folder in /sys/module where it has no parameters; the devices that it took tell.
+_NOUVEAU = """\
+[ -d /sys/module ] || { echo 'no /sys/module here' >&2; exit 1; }
+[ -d /sys/module/nouveau ] && echo loaded
+for d in /sys/bus/pci/drivers/nouveau/*:*; do [ -e "$d" ] && echo "holds ${d##*/}"; done
+echo end
+"""
+_NOUVEAU_LINE = re.compile(r"loaded|holds [0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]")
 
 # Names: nvidia.ko everywhere; Debian's packages call theirs nvidia-current.ko, nvidia-tesla-535.ko and so on.
 # Without kmod the .modinfo section is read as text.
@@ -163,7 +173,18 @@ def parse_module(output: CollectorOutput, recording: Recording) -> Found:
     return {"stack.driver.on_disk": version, "stack.driver.kernels": Known(kernels) if kernels else Absent()}
 
 
+def parse_nouveau(output: CollectorOutput, recording: Recording) -> Found:
+    """host.nouveau: whether the kernel's own driver is loaded or holds a GPU (A11)."""
+    if output.status != 0:
+        return {"host.nouveau": failure(output, recording, "looking for nouveau")}
+    lines = output.stdout.splitlines()
+    if not lines or lines[-1] != "end" or not all(_NOUVEAU_LINE.fullmatch(line) for line in lines[:-1]):
+        return {"host.nouveau": odd(output, "the list of nouveau's devices")}
+    return {"host.nouveau": Known(len(lines) > 1)}
+
+
 COLLECTORS = (
+    Collector(name="nouveau", command=fixed(_NOUVEAU), gives=("host.nouveau",), parse=parse_nouveau, limit=0),
     Collector(
         name="loaded",
         command=fixed(_LOADED),
