@@ -1,5 +1,7 @@
 """What a lock is made from, and the refusal to act on one that its spec has left behind."""
 
+from dataclasses import replace
+
 from gpuprov.app.site import Site
 from gpuprov.lock.make import PoolInput, spec_inputs
 from gpuprov.lock.requests import catalog_inputs, pool_inputs
@@ -24,4 +26,4 @@ def refuse_stale_lock(site: Site, lock: Lock) -> None:
     verdict = judge(lock, spec_inputs=spec, catalog_inputs=catalog, sources=lock.sources, pools=pools, indexes=None)
     stale = stale_diagnostic(verdict)
     if stale is not None:
-        raise GpuprovError(stale)
+        raise GpuprovError(replace(stale, hint=f"run `gpuprov lock -f {site.path}` and look at what moves"))

@@ -141,12 +141,14 @@ def _run(
         with journal.step("rollout", hosts=[target.host.name for target in targets]) as ended:
             results = roll_out(targets, tools=tools, patience=_patience(access), report=tell, cancel=cancel)
             ended["hosts"] = {result.host: str(result.state) for result in results}
-    interrupted = (_interrupted(),) if cancel.is_set() else ()
+    late = [_interrupted()] if cancel.is_set() else []
+    if journal.log_trouble:
+        late.append(_log_trouble(journal))
     return RunResult(
-        run=journal.name,
+        run=str(journal.folder),
         plan=planned.plan,
         hosts=results,
-        diagnostics=(*site.warnings, *fleet.warnings, *unobserved(planned), *interrupted),
+        diagnostics=(*site.warnings, *fleet.warnings, *unobserved(planned), *late),
     )
 
 
@@ -244,6 +246,16 @@ class cancelled_by_interrupt:  # noqa: N801 - reads as what it does: with cancel
             "stopping after the step that is running; once more to stop now (a package transaction on a host goes on)"
         )
         self._report(Progress(phase="interrupt", text=text, finished=True))
+
+
+def _log_trouble(journal: Journal) -> Diagnostic:
+    return Diagnostic(
+        code="GP-DOC-007",
+        address=str(journal.log),
+        summary=f"the run's log ends early: {journal.log_trouble.lower()}",
+        hint="the run itself went on, and its journal is whole",
+        severity=Severity.WARNING,
+    )
 
 
 def _interrupted() -> Diagnostic:

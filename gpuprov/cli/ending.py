@@ -21,7 +21,7 @@ def end_with(group: click.Group, argv: list[str]) -> int:  # noqa: PLR0911 - one
         interrupted = Diagnostic(
             code="GP-RUN-003",
             summary="interrupted",
-            hint="nothing is half written; run the same command again and it goes on from what it finds",
+            hint="run the same command again: it looks at everything anew and goes on from what it finds",
         )
         return _tell((interrupted,), argv)
     except click.exceptions.Exit as ending:

@@ -51,7 +51,7 @@ class RunResult:
     """A whole run."""
 
     run: str
-    """Name of the run's folder in the journal; empty when nothing was journalled."""
+    """Path of the run's folder: journal, log, documents; empty when nothing was journalled."""
     plan: Plan
     hosts: tuple[HostResult, ...]
     diagnostics: tuple[Diagnostic, ...] = ()

@@ -129,7 +129,11 @@ def _converge_and_prove(
     targets: Sequence[Target], *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event
 ) -> dict[str, HostResult]:
     tools.record("converge", "begin", {"hosts": [target.host.name for target in targets]})
-    outcomes = tools.converge(targets)
+    try:
+        outcomes = tools.converge(targets)
+    except GpuprovError as error:
+        # The play did not start: what other batches did must still be told.
+        return {target.host.name: _failed(target, error.diagnostics) for target in targets}
     tools.record("converge", "end", {"hosts": {name: str(o.status) for name, o in outcomes.items()}})
     results: dict[str, HostResult] = {}
     good: list[Target] = []

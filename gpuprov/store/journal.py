@@ -35,6 +35,8 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.log_trouble = ""
+        """Why the log ends early; empty while all is well."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         try:
             self._descriptor = os.open(folder / JOURNAL, flags, 0o644)
@@ -92,8 +94,14 @@ class Journal:
 
     def say(self, line: str) -> None:
         """Append a line to the run's log, for people; it is no part of the record, so it is not forced to disk."""
-        with self.log.open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{_now()} {line}\n")
+        if self.log_trouble:
+            return
+        try:
+            with self.log.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(f"{_now()} {line}\n")
+        except OSError as error:
+            # A full disk here is no reason to leave hosts half way; the run's result tells it.
+            self.log_trouble = error.strerror or str(error)
 
     def close(self) -> None:
         """Close the journal."""
@@ -132,6 +140,8 @@ def open_journal(site: Path, command: str) -> Iterator[Journal]:
     name = f"{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}-{secrets.token_hex(3)}"
     folder = runs_folder(site) / name
     make_folder(folder)
+    # A spec may hold what not everybody on this machine should read; so may what Ansible prints.
+    folder.chmod(0o700)
     journal = Journal(folder)
     try:
         with journal.step(RUN_STEP, command=command, pid=os.getpid()):
