@@ -32,7 +32,7 @@ def init_from_host(name: str, folder: Path, access: Access, report: Report) -> t
     hosts, _ = named_hosts([name], None, access)
     result = probe_hosts(hosts, ProbeRequest(), limit=1, timeout=access.probe_seconds, report=report)[0].result
     if isinstance(result, NotObserved):
-        raise GpuprovError(Diagnostic(code=result.code, address=name, summary=result.reason, hint=result.hint))
+        raise GpuprovError(result.diagnostic)
     return _write({path: draft_spec(result)})
 
 

@@ -55,7 +55,4 @@ def preview(path: Path, access: Access, report: Report) -> Preview:
 
 def unobserved(planned: Planned) -> tuple[Diagnostic, ...]:
     """One diagnostic for each host of which there is no snapshot."""
-    return tuple(
-        Diagnostic(code=found.code, address=name, summary=found.reason, hint=found.hint)
-        for name, found in planned.not_observed.items()
-    )
+    return tuple(found.diagnostic for found in planned.not_observed.values())

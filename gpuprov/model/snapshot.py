@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gpuprov.model.address import split_address
+from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.fact import Absent, Fact, Observation, Unknown
 
 
@@ -58,7 +59,14 @@ class NotObserved:
     host: str
     code: str
     reason: str
+    detail: str = ""
+    """Lines that the hint builds on, such as fingerprints, or the keys that were tried."""
     hint: str = ""
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The same as a diagnostic about the host."""
+        return Diagnostic(code=self.code, address=self.host, summary=self.reason, detail=self.detail, hint=self.hint)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,7 +17,7 @@ def report_body(parity: Parity) -> dict[str, Any]:
         "findings": [finding_value(finding) for finding in parity.findings],
         "waived": [finding_value(finding) for finding in parity.waived],
         "not_compared": [
-            {"host": host.host, "code": host.code, "reason": host.reason, "hint": host.hint}
+            {"host": host.host, "code": host.code, "reason": host.reason, "detail": host.detail, "hint": host.hint}
             for host in parity.not_compared
         ],
         "groups": [

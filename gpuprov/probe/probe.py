@@ -78,7 +78,8 @@ def probe_host(host: Host, request: ProbeRequest, *, timeout: float = 60.0) -> P
             transport.close()
     except GpuprovError as error:
         told = error.diagnostics[0]
-        return Probed(result=NotObserved(host=host.name, code=told.code, reason=told.summary, hint=told.hint))
+        missing = NotObserved(host=host.name, code=told.code, reason=told.summary, detail=told.detail, hint=told.hint)
+        return Probed(result=missing)
 
 
 def _probe(host: Host, transport: Transport, request: ProbeRequest, timeout: float) -> Probed:

@@ -53,10 +53,13 @@ def show_look(
 def show_not_observed(not_observed: Sequence[NotObserved], terminal: Terminal) -> None:
     """Print each host that could not be observed, and why."""
     for missing in not_observed:
-        hint = f" (hint: {missing.hint})" if missing.hint else ""
+        lines = [*missing.detail.splitlines(), *([f"hint: {missing.hint}"] if missing.hint else [])]
         terminal.out.print(
             Text.assemble(
-                ("not observed: ", "warning"), (missing.host, "name"), f": {missing.reason} [{missing.code}]{hint}"
+                ("not observed: ", "warning"),
+                (missing.host, "name"),
+                f": {missing.reason} [{missing.code}]",
+                *(f"\n  {line}" for line in lines),
             )
         )
 
@@ -79,4 +82,6 @@ def look_body(snapshots: Sequence[Snapshot], not_observed: Sequence[NotObserved]
 
 def not_observed_body(not_observed: Sequence[NotObserved]) -> list[dict[str, str]]:
     """Hosts that could not be observed, as JSON."""
-    return [{"host": m.host, "code": m.code, "reason": m.reason, "hint": m.hint} for m in not_observed]
+    return [
+        {"host": m.host, "code": m.code, "reason": m.reason, "detail": m.detail, "hint": m.hint} for m in not_observed
+    ]

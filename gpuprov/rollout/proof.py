@@ -39,7 +39,7 @@ def prove(
         seen = tools.observe([target.host])[target.host.name]
         if isinstance(seen, NotObserved):
             if late:
-                told = Diagnostic(code=seen.code, address=target.host.name, summary=seen.reason, hint=seen.hint)
+                told = seen.diagnostic
                 return (told,), ()
             waiting = seen.reason
         else:

@@ -107,7 +107,7 @@ def _run_batch(
 def _look_again(target: Target, seen: Snapshot | NotObserved, tools: Tools) -> tuple[Diagnostic, ...]:
     """Refuse a host that is not what the plan was made from, or needs a change that nobody was shown."""
     if isinstance(seen, NotObserved):
-        return (Diagnostic(code=seen.code, address=target.host.name, summary=seen.reason, hint=seen.hint),)
+        return (seen.diagnostic,)
     shown = {(change.address, change.action, change.after) for change in target.plan.changes}
     fresh = tools.plan(target, seen).changes
     unseen = [change.address for change in fresh if (change.address, change.action, change.after) not in shown]
@@ -199,7 +199,7 @@ def _reboot_if_needed(
 ) -> bool:
     seen = tools.observe([target.host])[target.host.name]
     if isinstance(seen, NotObserved):
-        raise GpuprovError(Diagnostic(code=seen.code, address=target.host.name, summary=seen.reason, hint=seen.hint))
+        raise GpuprovError(seen.diagnostic)
     if not tools.plan(target, seen).reboot:
         return False
     if not target.plan.reboot:

@@ -46,7 +46,7 @@ def test_a_report_says_what_the_verdict_says() -> None:
     assert {finding["host"] for finding in body["waived"]} == {"node-1", "node-2"}
     assert body["waived"][0]["waiver"]["reason"] == "agreed"
     assert body["not_compared"] == [
-        {"host": "node-3", "code": "GP-SSH-001", "reason": "it does not answer", "hint": ""}
+        {"host": "node-3", "code": "GP-SSH-001", "reason": "it does not answer", "detail": "", "hint": ""}
     ]
     assert body["rows"] == [
         {"address": "gpu.count", "finding": body["findings"][0]["id"], "hosts": ["node-1", "node-2"]}

@@ -31,12 +31,16 @@ def test_this_machine_is_observed_and_its_recording_replays() -> None:
 def test_a_host_that_cannot_be_reached_is_told_and_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     def connect(connection: Connection) -> LocalTransport:
         if connection.host == "gone":
-            raise GpuprovError(Diagnostic(code="GP-SSH-001", address="gone", summary="no answer", hint="look"))
+            raise GpuprovError(
+                Diagnostic(code="GP-SSH-001", address="gone", summary="no answer", detail="tried: a key", hint="look")
+            )
         return LocalTransport(connection)
 
     monkeypatch.setattr(probe, "connect", connect)
     first, second = probe_hosts([host("gone"), host("me")], ProbeRequest())
-    assert first.result == NotObserved(host="gone", code="GP-SSH-001", reason="no answer", hint="look")
+    assert first.result == NotObserved(
+        host="gone", code="GP-SSH-001", reason="no answer", detail="tried: a key", hint="look"
+    )
     assert isinstance(second.result, Snapshot)
 
 
