@@ -93,7 +93,7 @@ FACETS: Final[tuple[Facet, ...]] = (
     _row(
         "stack.container.runtimes",
         "stack.container",
-        "docker",
+        "runtimes",
         "set",
         _M,
         Cost.RESTART,

@@ -10,6 +10,7 @@ from typing import Final
 
 from gpuprov.probe.collector import Collector
 from gpuprov.probe.collectors import (
+    engine,
     exporters,
     files,
     gpu,
@@ -27,6 +28,7 @@ COLLECTORS: Final[tuple[Collector, ...]] = (
     *gpu.COLLECTORS,
     *module.COLLECTORS,
     *tools.COLLECTORS,
+    *engine.COLLECTORS,
     *packages.COLLECTORS,
     *services.COLLECTORS,
     *files.COLLECTORS,

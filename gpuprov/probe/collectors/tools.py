@@ -1,10 +1,10 @@
-"""Parts of the stack that tell their own version: CUDA toolkits, Docker, container toolkit, Fabric Manager, DCGM."""
+"""Parts of the stack that tell their own version: CUDA toolkits, container toolkit, Fabric Manager, DCGM."""
 
 import json
 import re
 from collections.abc import Callable
 
-from gpuprov.model.fact import Absent, Known, Observation, Unknown, Value
+from gpuprov.model.fact import Absent, Known, Unknown, Value
 from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import Collector, Found, failure, fixed, is_missing, need, odd
 
@@ -23,11 +23,6 @@ n=$(command -v nvcc) && case $(readlink -f "$n") in
   /usr/local/cuda*) ;;
   *) printf 'nvcc %s\n' "$n"; nvcc --version ;;
 esac
-echo 'end '
-"""
-_DOCKER = r"""
-if command -v dockerd >/dev/null 2>&1; then echo 'version '; dockerd --version; fi
-if [ -e /etc/docker/daemon.json ]; then echo 'config '; sed -E "$R" /etc/docker/daemon.json || exit 1; echo; fi
 echo 'end '
 """
 _VERSION = r"(\d+(?:\.\d+)+(?:[-+~][A-Za-z0-9.+~-]+)?)"
@@ -64,36 +59,6 @@ def _from_nvcc(text: str) -> str | None:
     return found[1] if found else None
 
 
-def parse_docker(output: CollectorOutput, recording: Recording) -> Found:
-    """stack.container.version and stack.container.runtimes."""
-    if output.status != 0 or not output.stdout.rstrip().endswith("end"):
-        reason = failure(output, recording, "asking Docker")
-        return {"stack.container.version": reason, "stack.container.runtimes": reason}
-    parts = re.split(r"^(version|config|end) \n", output.stdout, flags=re.MULTILINE)
-    texts = dict(zip(parts[1::2], parts[2::2], strict=False))
-    version: Observation = Absent()
-    if "version" in texts:
-        found = re.search(rf"Docker version {_VERSION}", texts["version"])
-        version = Known(found[1]) if found else odd(output, "the answer of dockerd")
-    return {
-        "stack.container.version": version,
-        "stack.container.runtimes": _runtimes(texts["config"]) if "config" in texts else Absent(),
-    }
-
-
-def _runtimes(text: str) -> Observation:
-    if not text.strip():
-        return Known([])  # dockerd takes an empty file for an empty object.
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return Unknown(f"/etc/docker/daemon.json is no JSON: {error}")
-    runtimes = data.get("runtimes", {}) if isinstance(data, dict) else None
-    if not isinstance(runtimes, dict):
-        return Unknown("/etc/docker/daemon.json has an unknown form")
-    return Known([*sorted(runtimes)])
-
-
 def _version_of(address: str, program: str, pattern: str) -> Callable[[CollectorOutput, Recording], Found]:
     def parse(output: CollectorOutput, recording: Recording) -> Found:
         if is_missing(output):
@@ -119,12 +84,6 @@ def _teller(name: str, address: str, program: str, option: str, pattern: str) ->
 
 COLLECTORS = (
     Collector(name="cuda", command=fixed(_CUDA), gives=("stack.cuda.toolkits",), parse=parse_cuda),
-    Collector(
-        name="docker",
-        command=fixed(_DOCKER),
-        gives=("stack.container.version", "stack.container.runtimes"),
-        parse=parse_docker,
-    ),
     _teller(
         "toolkit",
         "stack.container.toolkit",

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Sequence
@@ -183,3 +184,45 @@ def test_every_real_collector_ends_on_this_machine() -> None:
         found = observe(BY_NAME[name], recording)
         unknown = {a: o for a, o in found.items() if isinstance(o, Unknown) and not a.endswith("[*]")}
         assert unknown == {}, name
+
+
+@pytest.mark.parametrize(
+    ("engine", "client", "expected"),
+    [
+        ("runs", "printf 'runtime runc\\nruntime kata\\n\\n'", Known(["kata"])),
+        ("runs", "echo 'error permission denied'; echo", "permission denied"),
+        ("runs", "echo 'Is the docker daemon running?' >&2; exit 1", "Is the docker daemon running?"),
+        ("stopped", "echo 'runtime never-asked'", Known(["nvidia"])),
+    ],
+)
+def test_a_running_engine_is_asked_for_its_runtimes_and_a_stopped_ones_file_is_read(
+    tmp_path: Path, engine: str, client: str, expected: object
+) -> None:
+    (tmp_path / "dockerd").symlink_to(shutil.which("sleep") or "/bin/sleep")  # the kernel names it for the link
+    (tmp_path / "docker").write_text(f"#!/bin/sh\n{client}\n")
+    (tmp_path / "docker").chmod(0o755)
+    (tmp_path / "daemon.json").write_text('{"runtimes": {"nvidia": {"path": "nvidia-container-runtime"}}}')
+    collector = BY_NAME["runtimes"]
+    command = collector.command(ProbeRequest())
+    for path, name in (
+        ("/run/docker.pid", "pid"),
+        ("/etc/docker/daemon.json", "daemon.json"),
+        ("/run/systemd/system", "none"),
+    ):
+        command = command.replace(path, str(tmp_path / name))
+    command = f"PATH={tmp_path}:$PATH; {command}"
+    daemon = subprocess.Popen([tmp_path / "dockerd", "60"])
+    try:
+        (tmp_path / "pid").write_text(str(daemon.pid if engine == "runs" else os.getpid()))
+        out, err, status = run([row("runtimes", command, limit=8)])["runtimes"]
+    finally:
+        daemon.kill()
+        daemon.wait()
+    recorded = CollectorOutput(command="", stdout=out, stderr=err, status=status)
+    recording = Recording(host="h", os="", arch="", taken="", collectors={"runtimes": recorded})
+    found = observe(collector, recording)["stack.container.runtimes"]
+    if isinstance(expected, Known):
+        assert found == expected
+    else:
+        assert isinstance(found, Unknown)
+        assert str(expected) in found.reason
