@@ -1,9 +1,10 @@
 """Changes of files: write ours, merge our keys into shared ones, delete what nobody wants any more."""
 
 import difflib
-from collections.abc import Mapping
+import hashlib
 from typing import Final
 
+from gpuprov.compare.comparators import compare_contains
 from gpuprov.model.address import member_address
 from gpuprov.model.change import Action, Change
 from gpuprov.model.facet import Cost
@@ -14,7 +15,6 @@ from gpuprov.want.expectations import GONE, HAND_BACK
 from gpuprov.want.files import NOUVEAU_PATH, PINS_PATH, merge_json
 from gpuprov.want.types import FileWant, Merge, PoolWant
 
-RUNTIMES: Final = "stack.container.runtimes"
 _SHORT: Final = 12
 _KEYS: Final = "/etc/apt/keyrings/"
 _WHY: Final = (
@@ -38,9 +38,6 @@ def cure_files(scene: Scene, cure: Cure) -> None:
             _write(scene, cure, wanted[path], known)
         else:
             cure.changes.append(_delete(path, next(iter(known.values())), scene))
-    runtimes = scene.at(RUNTIMES)
-    if runtimes is not None and not _merges(cure, wanted):
-        cure.leave([runtimes])
 
 
 def wanted_files(pool: PoolWant) -> dict[str, FileWant]:
@@ -51,12 +48,13 @@ def wanted_files(pool: PoolWant) -> dict[str, FileWant]:
     return files
 
 
-def _merges(cure: Cure, wanted: Mapping[str, FileWant]) -> bool:
-    """Whether a change writes the file from which the engine's runtimes are read."""
-    return any(
-        change.action is Action.WRITE and change.subject in wanted and wanted[change.subject].restarts
-        for change in cure.changes
-    )
+def file_right(file: FileWant, scene: Scene) -> bool:
+    """Whether a wanted file is seen to hold what is wanted now."""
+    if file.merge is Merge.JSON:
+        seen = scene.snapshot.observe(member_address("file", file.path, "text"))
+        return isinstance(seen, Known) and compare_contains(file.text, seen.value) is True
+    digest = hashlib.sha256(file.text.encode()).hexdigest()
+    return scene.snapshot.observe(member_address("file", file.path, "sha256")) == Known(digest)
 
 
 def _write(scene: Scene, cure: Cure, file: FileWant, leaves: dict[str, Finding]) -> None:

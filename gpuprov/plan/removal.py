@@ -1,4 +1,4 @@
-"""What a plan takes away from a host, in the form that converge needs."""
+"""What converge has to be told of a plan, because no want holds it: what goes, and which units start anew."""
 
 import re
 from typing import Final, NamedTuple
@@ -9,16 +9,18 @@ _SOURCE: Final = re.compile(r"/etc/apt/(?:sources\.list\.d|keyrings)/gpuprov-(?P
 
 
 class Removals(NamedTuple):
-    """Names of packages, paths of files, names of sources, and packages whose hold is released."""
+    """Names of packages, paths of files, names of sources, packages whose hold is released, and units to restart."""
 
     packages: tuple[str, ...]
     files: tuple[str, ...]
     sources: tuple[str, ...]
     release: tuple[str, ...]
+    restart: tuple[str, ...] = ()
+    """Units without `.service` that run now and must start anew, whatever else changes."""
 
 
 def removals(plan: HostPlan) -> Removals:
-    """Say what a host's plan takes away; packages by bare name, whatever version is installed (case A55)."""
+    """Say what a host's plan takes away or restarts; packages by bare name, whatever version is there (case A55)."""
     deleted = sorted(change.subject for change in plan.changes if change.action is Action.DELETE)
     sources = {path: found["name"] for path in deleted if (found := _SOURCE.fullmatch(path)) is not None}
     return Removals(
@@ -26,8 +28,9 @@ def removals(plan: HostPlan) -> Removals:
         files=tuple(path for path in deleted if path not in sources),
         sources=tuple(sorted(set(sources.values()))),
         release=_subjects(plan, Action.RELEASE),
+        restart=_subjects(plan, Action.RESTART),
     )
 
 
 def _subjects(plan: HostPlan, action: Action) -> tuple[str, ...]:
-    return tuple(sorted(change.subject for change in plan.changes if change.action is action))
+    return tuple(sorted({change.subject for change in plan.changes if change.action is action}))

@@ -1,4 +1,6 @@
-"""Changes of services: enable, start, restart; and the exporters that they serve."""
+"""Changes of services: enable, start, restart; and what is seen only of a running one: exporters, runtimes."""
+
+from typing import Final
 
 from gpuprov.model.address import member_address
 from gpuprov.model.change import Action, Change
@@ -6,11 +8,12 @@ from gpuprov.model.facet import Cost
 from gpuprov.model.fact import Known
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.plan.cure import Cure, Scene, text_of
-from gpuprov.plan.files import wanted_files
+from gpuprov.plan.files import file_right, wanted_files
 from gpuprov.plan.packages import MOVES
-from gpuprov.want.types import ServiceWant
+from gpuprov.want.types import FileWant, ServiceWant
 
-_ACTIONS = {"active": Action.START, "enabled": Action.ENABLE}
+RUNTIMES: Final = "stack.container.runtimes"
+_ACTIONS: Final = {"active": Action.START, "enabled": Action.ENABLE}
 
 
 def cure_services(scene: Scene, cure: Cure) -> None:
@@ -24,6 +27,7 @@ def cure_services(scene: Scene, cure: Cure) -> None:
     rebooted = any(change.action is Action.REBOOT for change in cure.changes)
     if not rebooted:  # a reboot restarts everything
         cure.changes.extend(_restarts(scene, cure))
+    _runtimes(scene, cure)
     _exporters(scene, cure)
 
 
@@ -72,6 +76,33 @@ def _restart(address: str, name: str, reason: str) -> Change:
         reason=reason,
         cost=Cost.RESTART,
     )
+
+
+def _runtimes(scene: Scene, cure: Cure) -> None:
+    """An engine without a wanted runtime: it takes it from its file when it starts, and from nowhere else."""
+    finding = scene.at(RUNTIMES)
+    if finding is None:
+        return
+    file, service = _engine(scene)
+    if finding.kind is FindingKind.UNKNOWN or file is None or service is None:
+        cure.leave([finding])
+    elif any(change.action is Action.WRITE and change.subject == file.path for change in cure.changes):
+        return  # and where the engine runs, it restarts for its file
+    elif not file_right(file, scene):
+        cure.leave([finding])
+    elif not _touched(service, cure):
+        if scene.snapshot.observe(member_address("service", service.name, "active")) == Known("active"):
+            reason = f"{service.name} runs without a runtime that {file.path} names"
+            cure.changes.append(_restart(finding.address, service.name, reason))
+        else:
+            cure.leave([finding])
+
+
+def _engine(scene: Scene) -> tuple[FileWant | None, ServiceWant | None]:
+    """The file that names the engine's runtimes, and the engine's unit."""
+    file = next((file for file in scene.want.pool.files if file.restarts), None)
+    service = next((s for s in scene.want.pool.services if file is not None and s.name in file.restarts), None)
+    return file, service
 
 
 def _exporters(scene: Scene, cure: Cure) -> None:

@@ -1,6 +1,7 @@
 """Small worlds for tests: a lock, a spec, a host as it should be, and a host on which a plan is carried out."""
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -23,7 +24,7 @@ from gpuprov.spec.types import (
 )
 from gpuprov.want.components import Components, UnitRow
 from gpuprov.want.expectations import expectations
-from gpuprov.want.files import merge_json, source_paths
+from gpuprov.want.files import DAEMON_PATH, merge_json, source_paths
 from gpuprov.want.host import host_want
 from gpuprov.want.pool import pool_want
 from gpuprov.want.types import HostWant, Owned, PoolWant
@@ -310,7 +311,8 @@ class FakeHost:
             now = self.seen.get(address)
             present = str(now.value) if isinstance(now, Known) else ""
             self.seen[address] = Known(merge_json(present, file.text))
-            self.seen["stack.container.runtimes"] = Known(["nvidia", "runc"])
+            if self.seen.get(member_address("service", "docker", "active")) != Known("active"):
+                self._read_runtimes()  # of an engine that does not run, its file is looked at
             return
         text, mode = (keys[path], "0644") if file is None else (file.text, file.mode)
         for leaf, value in (
@@ -324,9 +326,21 @@ class FakeHost:
 
     def _start(self, name: str) -> None:
         self._set("service", name, "active", Known("active"))
+        if name == "docker":
+            self._read_runtimes()
         exporter = next((s.exporter for s in self.want.pool.services if s.name == name), "")
         if exporter:
             self._set("exporter", exporter, "answers", Known(True))
+
+    def _read_runtimes(self) -> None:
+        """What an engine reads when it starts; one whose file is no JSON object does not start."""
+        now = self.seen.get(member_address("file", DAEMON_PATH, "text"), Absent())
+        try:
+            data = json.loads(str(now.value)) if isinstance(now, Known) else {}
+        except ValueError:
+            return
+        runtimes = data.get("runtimes", {}) if isinstance(data, dict) else {}
+        self.seen["stack.container.runtimes"] = Known(sorted(runtimes))
 
     def _load(self) -> None:
         if self.seen.get("host.nouveau") == Known(value=True):

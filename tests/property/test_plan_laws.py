@@ -43,6 +43,7 @@ OTHER = {
     "stack.driver.modules": st.just("proprietary"),
     "gpu.models": st.just(["NVIDIA A100-SXM4-80GB"]),
     "gpu.count": st.just(7),
+    "stack.container.runtimes": st.sampled_from([[], ["kata"]]),
     "service[*].active": st.sampled_from(["inactive", "failed"]),
     "service[*].enabled": st.sampled_from(["disabled", "masked"]),
     "file[*].text": st.sampled_from(["{}", '{"runtimes": {"kata": {"path": "/k"}}}', "[1]", "no json"]),

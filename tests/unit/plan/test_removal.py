@@ -1,6 +1,8 @@
-from host_builders import VERSIONS, make_want, satisfied
+import pytest
+from host_builders import VERSIONS, edit, make_want, satisfied
 
 from gpuprov.compare.compare import compare_want
+from gpuprov.model.fact import Known, Observation
 from gpuprov.plan.plan import plan_host
 from gpuprov.plan.removal import Removals, removals
 from gpuprov.want.empty import empty_want
@@ -33,6 +35,21 @@ def test_a_hand_back_takes_files_sources_and_holds_and_no_package() -> None:
         "/etc/motd",
         "/etc/x",
     )
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        ({"stack.container.runtimes": Known([])}, ("docker",)),
+        ({'exporter["node"].answers': Known(value=False)}, ("prometheus-node-exporter",)),
+        ({"stack.container.runtimes": Known([]), 'service["docker"].active': Known("failed")}, ()),
+        ({"stack.container.runtimes": Known([]), "stack.driver.loaded": Known("570.172.08")}, ()),
+    ],
+)
+def test_units_that_must_start_anew_are_told(edits: dict[str, Observation], expected: tuple[str, ...]) -> None:
+    host = edit(satisfied(BEFORE), edits)
+    plan = plan_host(compare_want(expectations(BEFORE, owned_of(host)), host), BEFORE, host)
+    assert removals(plan).restart == expected
 
 
 def test_a_satisfied_host_loses_nothing() -> None:
