@@ -10,6 +10,8 @@ description:
   - Replaces files, or merges our keys into a JSON file and keeps all others.
   - Every file is validated before it replaces the old one, and replaced atomically.
   - What was there before gpuprov came is saved once and comes back when our file is deleted.
+  - Running units restart in the same step as their file changes. A run that is lost between a file and a handler
+    would leave a unit with its old settings, which nobody could see afterwards.
 options:
   files:
     description: Files, each with path, text, mode, owner, group, merge, validate, restarts and volatile.
@@ -28,7 +30,7 @@ author: [gpuprov]
 
 RETURN = r"""
 changes: {description: Paths that changed, type: list, returned: success}
-restarts: {description: Units that restart since one of their files changed, type: list, returned: success}
+restarts: {description: Units whose files changed, type: list, returned: success}
 notes: {description: Sentences about checks that could not be made, type: list, returned: success}
 """
 
@@ -101,6 +103,23 @@ class Files:
             path.chmod(attributes[0])
         if not json_file:
             self._remember(str(wanted["path"]), hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest())
+
+    def restart(self) -> None:
+        """Restart the running units whose files changed.
+
+        Raises:
+            Failed: one does not come up with the new file.
+        """
+        if self.check or not self.restarts:
+            return
+        environment = {"LC_ALL": "C.UTF-8", "LANGUAGE": "", "SYSTEMD_COLORS": "0"}
+        if any(path.startswith("/etc/systemd/") for path in self.changes):
+            self.module.run_command(["systemctl", "daemon-reload"], environ_update=environment, check_rc=True)
+        for unit in self.restarts:
+            code, out, err = self.module.run_command(["systemctl", "try-restart", unit], environ_update=environment)
+            if code:
+                _, log, _ = self.module.run_command(["journalctl", "-u", unit, "-n", "12", "--no-pager", "-o", "cat"])
+                raise Failed(unit, "it does not come up with its new file", f"{(out + err).strip()}\n{log.strip()}")
 
     def delete(self, name: str) -> None:
         """Delete a file of ours; what was there before gpuprov came is put back."""
@@ -257,6 +276,7 @@ def main() -> None:
             files.delete(name)
         for name in module.params["delete_folders"]:
             files.delete_folder(name)
+        files.restart()
     except (Failed, OSError) as error:
         path = error.path if isinstance(error, Failed) else str(error.filename or "")
         text = error.text if isinstance(error, Failed) else str(error.strerror)

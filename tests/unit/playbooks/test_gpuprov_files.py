@@ -27,14 +27,47 @@ def files(run_module: Run, tmp_path: Path) -> Run:
 
 def test_a_file_is_written_with_its_folder_and_mode_and_recorded(files: Run, tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "motd"
-    wanted = {"path": str(path), "text": "grüße {{ x }}\n", "mode": "0640", "restarts": ["u"]}
+    wanted = {"path": str(path), "text": "grüße {{ x }}\n", "mode": "0640"}
     first = files(files=[wanted])
-    assert (first["changed"], first["changes"], first["restarts"]) == (True, [str(path)], ["u"])
+    assert (first["changed"], first["changes"]) == (True, [str(path)])
     assert path.read_text(encoding="utf-8") == "grüße {{ x }}\n"
     assert path.stat().st_mode & 0o777 == 0o640
     assert list(json.loads((tmp_path / "state" / "owned.json").read_text())["files"]) == [str(path)]
     second = files(files=[wanted])
     assert (second["changed"], second["restarts"], second["diff"]) == (False, [], [])
+
+
+@pytest.fixture
+def systemctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A systemctl that writes down its calls and fails for the unit `broken`."""
+    programs, calls = tmp_path / "programs", tmp_path / "calls"
+    programs.mkdir()
+    for name, text in (
+        ("systemctl", f'#!/bin/sh\necho "$@" >>{calls}\ncase "$*" in *broken*) echo "Job failed"; exit 1;; esac\n'),
+        ("journalctl", "#!/bin/sh\necho 'unable to configure the daemon'\n"),
+    ):
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    return calls
+
+
+def test_units_restart_in_the_same_step_and_only_when_their_file_changed(
+    files: Run, tmp_path: Path, systemctl: Path
+) -> None:
+    wanted = {"path": str(tmp_path / "x"), "text": "t", "restarts": ["docker"]}
+    assert files(check=True, files=[wanted])["restarts"] == ["docker"]
+    assert not systemctl.exists()
+    files(files=[wanted])
+    files(files=[wanted])
+    assert systemctl.read_text() == "try-restart docker\n"
+
+
+def test_a_unit_that_does_not_come_up_is_told_with_its_log(files: Run, tmp_path: Path, systemctl: Path) -> None:
+    result = files(files=[{"path": str(tmp_path / "x"), "text": "t", "restarts": ["broken"]}])
+    assert result["failed"] is True
+    assert result["gpuprov"]["path"] == "broken"
+    assert "unable to configure the daemon" in result["gpuprov"]["detail"]
 
 
 def test_check_mode_says_the_same_and_touches_nothing(files: Run, tmp_path: Path) -> None:
