@@ -88,13 +88,19 @@ _SSH: Final = (
 )
 
 _SPACE: Final = _row(
-    r"No space left on device|You don't have enough free space in (?P<folder>\S+)|Errno 28",
+    r"No space left on device|Errno 28",
     "GP-CONV-003",
     "no space is left on the host",
     "free space on the file system and run the same command again",
 )
 
 _APT: Final = (
+    _row(
+        r"You don't have enough free space in (?P<folder>\S*[^\s./])",
+        "GP-CONV-003",
+        "there is not enough space in {folder} on the host",
+        "free space on that file system and run the same command again",
+    ),
     _SPACE,
     _row(
         r"Could not get lock (?P<file>\S+?)\.? It is held by process (?P<pid>\d+) \((?P<name>[^)]*)\)",
