@@ -216,7 +216,9 @@ def _keep_documents(journal: Journal, site: Site, fleet: Fleet, lock_text: str) 
 
 def _removal(target: Target) -> Removal:
     gone = removals(target.plan)
-    return Removal(packages=gone.packages, files=gone.files, sources=gone.sources, release=gone.release)
+    return Removal(
+        packages=gone.packages, files=gone.files, sources=gone.sources, release=gone.release, restart=gone.restart
+    )
 
 
 class cancelled_by_interrupt:  # noqa: N801 - reads as what it does: with cancelled_by_interrupt(...) as cancel

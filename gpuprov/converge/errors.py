@@ -80,7 +80,8 @@ _SSH: Final = (
     ),
     _row(
         r"Connection reset|Broken pipe|client_loop|Shared connection to \S+ closed|closed by remote host"
-        r"|mux_client|Data could not be sent to remote host|Connection to \S+ closed|Timeout, server \S+ not responding",
+        r"|mux_client|Data could not be sent to remote host|Connection to \S+ closed"
+        r"|Timeout, server \S+ not responding",
         "GP-SSH-007",
         "the connection to the host was lost",
         "run the same command again: a package transaction that had begun goes on by itself and is waited for",

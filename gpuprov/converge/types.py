@@ -10,7 +10,7 @@ from gpuprov.model.diagnostic import Diagnostic
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Removal:
-    """What a host's plan takes away; only what gpuprov made there."""
+    """What a host's plan takes away or restarts; only what gpuprov made there."""
 
     packages: tuple[str, ...] = ()
     """Names to remove, whatever version is installed."""
@@ -20,6 +20,8 @@ class Removal:
     """Names of apt sources to delete, with their keys."""
     release: tuple[str, ...] = ()
     """Packages that stay and lose their hold."""
+    restart: tuple[str, ...] = ()
+    """Units, without `.service`, that start anew whatever else changes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

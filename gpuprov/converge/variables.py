@@ -29,7 +29,7 @@ def host_variables(want: HostWant, removal: Removal, *, when: str) -> Variables:
     return {
         **_packages(want.pool, removal),
         **_files(want.pool, removal),
-        **_services(want.pool),
+        **_services(want.pool, removal),
         **_record(want, when),
     }
 
@@ -95,12 +95,16 @@ def _file(file: FileWant) -> Variables:
     }
 
 
-def _services(pool: PoolWant) -> Variables:
+def _services(pool: PoolWant, removal: Removal) -> Variables:
     units = [
         {"name": s.name, "active": s.active, "enabled": s.enabled, "gpu": s.gpu, "packages": list(s.packages)}
         for s in pool.services
     ]
-    return {"gpuprov_services_units": units, "gpuprov_services_driver": pool.driver.version if pool.driver else ""}
+    return {
+        "gpuprov_services_units": units,
+        "gpuprov_services_restart": list(removal.restart),
+        "gpuprov_services_driver": pool.driver.version if pool.driver else "",
+    }
 
 
 def _record(want: HostWant, when: str) -> Variables:

@@ -15,6 +15,7 @@ options:
     type: list
     elements: dict
     default: []
+  restart: {description: Names to restart where they run., type: list, elements: str, default: []}
   moved: {description: Packages that moved; units that name one restart., type: list, elements: str, default: []}
   fresh: {description: Units that have just been started and need no restart., type: list, elements: str, default: []}
   driver: {description: Driver version that must be loaded; empty when none must., type: str, default: ""}
@@ -85,7 +86,7 @@ class Services:
         self.loaded = loaded_driver()
         moved, fresh = set(module.params["moved"]), set(module.params["fresh"])
         by_package = {name for name, row in self.wanted.items() if moved & set(row["packages"])}
-        self.restart = by_package - fresh
+        self.restart = (by_package | set(module.params["restart"])) - fresh
 
     def systemctl(self, *words: str) -> tuple[int, str]:
         """Run systemctl; returns its status and what it said."""
@@ -192,6 +193,7 @@ def main() -> None:
     module = AnsibleModule(
         argument_spec={
             "services": {"type": "list", "elements": "dict", "default": [], "options": row},
+            "restart": names,
             "moved": names,
             "fresh": names,
             "driver": {"type": "str", "default": ""},

@@ -83,6 +83,10 @@ def test_removals_go_to_the_role_of_their_concern() -> None:
     ]
 
 
+def test_units_that_the_plan_restarts_are_told() -> None:
+    assert variables(removal=Removal(restart=("docker",)))["gpuprov_services_restart"] == ["docker"]
+
+
 def test_the_record_owns_every_file_but_the_shared_one() -> None:
     files = {file["path"]: file for file in variables()["gpuprov_record_files"]}
     owned = json.loads(files["/var/lib/gpuprov/owned.json"]["text"])
