@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 QUERY_FORMAT = "${Package}\t${Architecture}\t${Version}\t${db:Status-Want}\t${db:Status-Status}\t${db:Status-Eflag}\n"
 
@@ -20,6 +21,7 @@ _REMV = re.compile(r"^(?:Remv|Purg) (?P<name>[^ :]+)(?::(?P<arch>\S+))? \[(?P<ol
 _NEED = re.compile(r"^Need to get (?:[\d.,]+ [kMGT]?B/)?(?P<size>[\d.,]+ [kMGT]?B) of archives", re.MULTILINE)
 _GROW = re.compile(r"^After this operation, (?P<size>[\d.,]+ [kMGT]?B) of additional disk space", re.MULTILINE)
 _UNMET = re.compile(r"^The following packages have unmet dependencies:\n(?P<reasons> \S.*)\Z", re.MULTILINE | re.DOTALL)
+_URI = re.compile(r"^'[^']+' (?P<name>\S+) (?P<size>\d+) ?(?P<hash>\S*)$", re.MULTILINE)
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 LISTS_TOO_OLD = re.compile(
@@ -89,6 +91,27 @@ class Step:
     def as_dict(self) -> dict[str, str | None]:
         """Write the step for a module's result."""
         return {"name": self.name, "from": self.before, "to": self.after}
+
+
+@dataclass(frozen=True)
+class File:
+    """The file that a lock names for a package."""
+
+    version: str
+    arch: str
+    """Empty for any."""
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Uri:
+    """A file that apt would fetch."""
+
+    name: str
+    """`NAME_VERSION_ARCH.deb`, an epoch's colon written as `%3a`."""
+    size: int
+    sha256: str
+    """Empty where the source names no such digest."""
 
 
 @dataclass(frozen=True)
@@ -211,6 +234,54 @@ def parse_need(text: str) -> tuple[int, int]:
     """Bytes to download and bytes by which the disk's use grows, from apt-get's summary."""
     need, grow = _NEED.search(text), _GROW.search(text)
     return _bytes(need["size"]) if need else 0, _bytes(grow["size"]) if grow else 0
+
+
+def parse_uris(text: str) -> tuple[Uri, ...]:
+    """Read the files of `apt-get --print-uris`, printed with Acquire::ForceHash=SHA256."""
+    rows = ((row["name"], int(row["size"]), row["hash"]) for row in _URI.finditer(text))
+    return tuple(
+        Uri(name, size, digest.removeprefix("SHA256:") if digest.startswith("SHA256:") else "")
+        for name, size, digest in rows
+    )
+
+
+def wrong_files(locked: dict[str, File], steps: tuple[Step, ...], uris: tuple[Uri, ...]) -> list[str]:
+    """Say which locked packages apt would take from another file than the lock names.
+
+    Args:
+        locked: package -> its file; packages that the lock gives no digest for are absent.
+        steps: what apt would do.
+        uris: what apt would fetch for it.
+    """
+    offered = {(name, unquote(version)): uri for uri in uris for name, version, _ in [_parts(uri.name)]}
+    texts = []
+    for step in steps:
+        file = locked.get(step.name)
+        if file is None or step.after != file.version:
+            continue
+        uri = offered.get((step.name, file.version))
+        found = uri.sha256 if uri is not None else ""
+        if found != file.sha256:
+            texts.append(
+                f"{step.name} {file.version} is sha256 {found or 'unknown'} on this host, the lock says {file.sha256}"
+            )
+        elif file.arch and uri is not None and _parts(uri.name)[2] != file.arch:
+            texts.append(f"{step.name} {file.version} is {uri.name} on this host, the lock says {file.arch}")
+    return texts
+
+
+def _parts(name: str) -> tuple[str, str, str]:
+    """Package, version and architecture of a file's name."""
+    package, _, rest = name.removesuffix(".deb").partition("_")
+    version, _, arch = rest.rpartition("_")
+    return package, version, arch
+
+
+def stay_note(names: list[str]) -> str:
+    """Say that packages lose their hold and stay."""
+    some = ", ".join(sorted(names)[:5])
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""  # noqa: PLR2004 - a few names are enough
+    return f"installed as before, no longer held: {some}{more}"
 
 
 def refused_repairs(steps: tuple[Step, ...], plan: Plan) -> list[str]:

@@ -54,6 +54,17 @@ class AptRoot:
             *("-o", f"Dir::Etc::sourceparts={self.root}/ours.d"),
         ]
 
+    @property
+    def no_archives(self) -> Path:
+        """An empty folder in place of apt's archives; made when absent."""
+        (self.root / "no-archives" / "partial").mkdir(parents=True, exist_ok=True)
+        return self.root / "no-archives"
+
+    def has_archive(self, name: str, size: int) -> bool:
+        """Whether an earlier transaction fetched a file already."""
+        path = self.root / "cache" / "archives" / name
+        return path.is_file() and path.stat().st_size == size
+
     def write(self, sources: list[dict[str, str]], pins: str) -> None:
         """Write the configuration anew, keeping lists that are still good."""
         for name in ("sources.list.d", "ours.d", "preferences.d", "keyrings"):

@@ -17,6 +17,8 @@ import struct
 import time
 from pathlib import Path
 
+from ansible.module_utils.gpuprov_record import write_text
+
 FOLDER = Path("/var/lib/gpuprov/transactions")
 PREFIX = "gpuprov-transaction-"
 KEEP = 10
@@ -35,7 +37,15 @@ ENVIRONMENT = {
     "NEEDRESTART_SUSPEND": "1",
 }
 TURN = Path("/run/gpuprov-packages.lock")
+ENDED = ("exited", "failed", "dead")
+"""States of a unit that has ended; in any other one its processes may still be at work."""
+PATIENCE = 60.0
+"""Seconds in which systemd must answer again: it does not for a while when it or dbus is upgraded itself."""
 _FLOCK = "hhqqi4x"
+
+
+class NoAnswer(Exception):  # noqa: N818 - a reason, shown to people
+    """Raised when systemd does not say which units there are; nothing may be concluded from that."""
 
 
 class Units:
@@ -44,20 +54,26 @@ class Units:
     Args:
         run: runs an argument list and returns (status, stdout, stderr).
         folder: where requests, logs and results lie.
+        patience: seconds in which systemd must answer.
     """
 
-    def __init__(self, run, folder: Path = FOLDER) -> None:  # noqa: ANN001 - AnsibleModule.run_command or a test's
+    def __init__(self, run, folder: Path = FOLDER, patience: float = PATIENCE) -> None:  # noqa: ANN001 - run_command's form
         self._run = run
         self._folder = folder
+        self._patience = patience
 
     def running(self) -> list[str]:
-        """Units of gpuprov that still run."""
-        return [unit for unit, state in self._list() if state in {"running", "start", "start-pre", "start-post"}]
+        """Units of gpuprov that still run.
+
+        Raises:
+            NoAnswer: systemd does not say.
+        """
+        return [unit for unit, state in self._list() if state not in ENDED]
 
     def tidy(self) -> None:
         """Unload units that have ended, and delete the oldest transactions."""
         for unit, state in self._list():
-            if state in {"exited", "failed", "dead"}:
+            if state in ENDED:
                 self._run(["systemctl", "stop", unit])
                 self._run(["systemctl", "reset-failed", unit])
         if not self._folder.is_dir():
@@ -83,8 +99,8 @@ class Units:
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
         (folder / "result.json").unlink(missing_ok=True)
-        _write(folder / "request.json", json.dumps(request, indent=1, sort_keys=True) + "\n")
-        _write(folder / "run.sh", script(folder, commands))
+        write_text(folder / "request.json", json.dumps(request, indent=1, sort_keys=True) + "\n", 0o600)
+        write_text(folder / "run.sh", script(folder, commands), 0o600)
         argv = ["systemd-run", f"--unit={PREFIX}{identity}", "--remain-after-exit", "--quiet", "--no-ask-password"]
         argv += [f"--description=gpuprov package transaction {identity}", "/bin/sh", str(folder / "run.sh")]
         status, out, err = self._run(argv)
@@ -106,9 +122,15 @@ class Units:
         return path.read_text(errors="replace") if path.exists() else ""
 
     def _list(self) -> list[tuple[str, str]]:
-        _, out, _ = self._run(
-            ["systemctl", "list-units", "--all", "--plain", "--no-legend", "--type=service", f"{PREFIX}*"]
-        )
+        argv = ["systemctl", "list-units", "--all", "--plain", "--no-legend", "--type=service", f"{PREFIX}*"]
+        end = time.monotonic() + self._patience
+        while True:
+            status, out, err = self._run(argv)
+            if status == 0:
+                break
+            if time.monotonic() >= end:
+                raise NoAnswer((err or out).strip() or f"systemctl ended with status {status}")
+            time.sleep(1)
         rows = [line.split() for line in out.splitlines()]
         return [(row[0], row[3]) for row in rows if len(row) > 3]  # noqa: PLR2004 - UNIT LOAD ACTIVE SUB
 
@@ -183,10 +205,3 @@ def _command(pid: int) -> str:
     except OSError:
         return "unknown"
     return b" ".join(words).decode(errors="replace").strip()[:200] or "unknown"
-
-
-def _write(path: Path, text: str) -> None:
-    new = path.with_name(path.name + ".new")
-    new.write_text(text, encoding="utf-8")
-    new.chmod(0o600)
-    new.replace(path)

@@ -8,7 +8,8 @@ module: gpuprov_packages
 short_description: Bring packages to exact versions in one judged apt transaction
 description:
   - Compares with dpkg first; with nothing to do, neither apt-get nor the network is touched.
-  - Simulates the transaction in an apt root of its own and refuses when it would do more than asked.
+  - Simulates the transaction in an apt root of its own and refuses when it would do more than asked,
+    or would fetch another file than the lock names.
   - Runs it as a transient systemd unit, which a lost controller does not end.
 options:
   install:
@@ -19,6 +20,8 @@ options:
     suboptions:
       name: {description: Package name., type: str, required: true}
       version: {description: Exact version., type: str, required: true}
+      arch: {description: Architecture of the file; empty for any., type: str, default: ""}
+      sha256: {description: Digest of the file; empty where none is known., type: str, default: ""}
   remove: {description: Packages to remove whatever their version., type: list, elements: str, default: []}
   hold: {description: Packages to hold., type: list, elements: str, default: []}
   release: {description: Packages whose hold is taken away., type: list, elements: str, default: []}
@@ -38,6 +41,7 @@ author: [gpuprov]
 RETURN = r"""
 packages: {description: Packages of the plan that moved, type: list, returned: success}
 others: {description: Other packages that rose or came new, type: list, returned: success}
+notes: {description: Sentences worth telling, type: list, returned: success}
 kept: {description: Packages not removed since gpuprov did not install them, type: list, returned: success}
 seconds: {description: How long it took, type: float, returned: always}
 judged_only: {description: Whether the transaction was judged and not run, type: bool, returned: always}
@@ -47,12 +51,14 @@ import hashlib  # noqa: E402
 import json  # noqa: E402
 import os  # noqa: E402
 import time  # noqa: E402
+from collections.abc import Callable  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from ansible.module_utils import gpuprov_apt as apt  # noqa: E402
+from ansible.module_utils import gpuprov_record as record  # noqa: E402
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
 from ansible.module_utils.gpuprov_root import AptRoot  # noqa: E402
-from ansible.module_utils.gpuprov_unit import Units, lock_holder, take_turn, wait_for_lock  # noqa: E402
+from ansible.module_utils.gpuprov_unit import NoAnswer, Units, lock_holder, take_turn, wait_for_lock  # noqa: E402
 
 INSTALLED = Path("/var/lib/gpuprov/installed.json")
 """Names of packages that gpuprov brought; only these are ever removed."""
@@ -64,16 +70,14 @@ OPTIONS = (
     *("-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold"),
 )
 UPDATE_ATTEMPTS = 3
-AMPLE = 32 * 10**9
-"""Free bytes that no transaction of the stack needs: driver, the whole CUDA toolkit and DCGM unpack to some 15 GB."""
 
 
 class Failed(Exception):  # noqa: N818 - a reason, not an error of this program
     """Raised when the host cannot be brought to the plan.
 
     Args:
-        reason: a word that the controller translates: transaction, lock, refresh, simulate, plan, space, apt, broken,
-            verify.
+        reason: a word that the controller translates: transaction, lock, refresh, simulate, plan, digest, space, apt,
+            broken, record, systemd, verify.
         text: one sentence.
         detail: log lines or names.
     """
@@ -92,7 +96,8 @@ class Transaction:
         self.units = Units(self.run)
         self.root = AptRoot()
         self.native = self.run(["dpkg", "--print-architecture"])[1].strip()
-        self.brought = set(json.loads(INSTALLED.read_text())) if INSTALLED.exists() else set()
+        self.brought = set(record.read_json(INSTALLED, list))
+        record.read_json(OWNED, dict)  # a broken one is told before anything is done
         wanted = {row["name"]: row["version"] for row in self.params["install"]}
         # A package that was there before gpuprov came only loses its hold.
         self.kept = sorted(set(self.params["remove"]) - self.brought - set(wanted))
@@ -102,6 +107,11 @@ class Transaction:
             hold=tuple(self.params["hold"]),
             release=tuple(n for n in (*self.params["release"], *self.kept) if n not in self.params["hold"]),
         )
+        self.files = {
+            row["name"]: apt.File(row["version"], row["arch"], row["sha256"])
+            for row in self.params["install"]
+            if row["sha256"]
+        }
         self.status: dict[str, apt.Installed] = {}
         self.turn: object = None
 
@@ -118,11 +128,16 @@ class Transaction:
         """
         todo, broken = self.look()
         kept = [name for name in self.kept if name in self.status and self.status[name].present]
-        result: dict[str, object] = {"packages": [], "others": [], "kept": kept, "repaired": []}
+        result: dict[str, object] = {"packages": [], "others": [], "kept": kept, "repaired": [], "notes": []}
+        stays = [name for name in todo.release if name not in kept]
+        if stays:
+            result["notes"] = [apt.stay_note(stays)]
         if not todo.anything and not broken and not self.units.running():
             return {**result, "changed": False}
         if self.module.check_mode:
-            return {**result, **self.foresee(todo, broken), "changed": todo.anything or bool(broken)}
+            foreseen = self.foresee(todo, broken)
+            notes = [*result["notes"], *foreseen.pop("notes", [])]
+            return {**result, **foreseen, "notes": notes, "changed": todo.anything or bool(broken)}
         before = self.status
         self.wait()
         todo, broken = self.look()
@@ -201,6 +216,7 @@ class Transaction:
         if refused:
             text = f"the repair of the package system would remove {', '.join(refused)}"
             raise Failed("plan", text, apt.last_lines(out))
+        self.check_files(self.fix, apt.parse_simulation(out, self.native))
         code, log = self.unit({"complete": int(time.time())}, [self.fix()])
         if code:
             raise Failed("apt", f"the repair of the package system ended with status {code}", apt.last_lines(log))
@@ -217,8 +233,33 @@ class Transaction:
         if verdict.violations:
             text = f"apt would do more than the plan says: {'; '.join(verdict.violations[:5])}"
             raise Failed("plan", text, "\n".join(verdict.violations))
-        self.check_space(todo)
+        uris = self.check_files(lambda *words: self.apt_get(todo, *words), steps)
+        self.check_space(uris)
         return verdict
+
+    def check_files(self, call: Callable[..., list[str]], steps: tuple[apt.Step, ...]) -> str:
+        """Compare the files that apt would fetch with those that the lock names.
+
+        Args:
+            call: makes the apt-get call with the words given to it.
+            steps: what that call would do.
+
+        Returns:
+            What apt printed.
+
+        Raises:
+            Failed: apt would install another file under the name and version of a locked one.
+        """
+        # An empty folder for archives: a file at hand would not be listed, and would go unseen.
+        options = ["-o", f"Dir::Cache::archives={self.root.no_archives}", "-o", "Acquire::ForceHash=SHA256"]
+        code, out, err = self.run([*call("--print-uris"), *options])
+        if code:
+            raise Failed("simulate", "apt does not say which files it would fetch", apt.reasons(out + err))
+        wrong = apt.wrong_files(self.files, steps, apt.parse_uris(out))
+        if wrong:
+            text = f"apt would install other files than the lock names: {'; '.join(wrong[:3])}"
+            raise Failed("digest", text, "\n".join(wrong))
+        return out
 
     def ask_apt(self, argv: list[str]) -> str:
         """Run a simulation in the private root; returns what apt printed.
@@ -257,18 +298,18 @@ class Transaction:
             s.name for s in moved if self.run(["dpkg", "--compare-versions", str(s.after), "lt", str(s.before)])[0] == 0
         }
 
-    def check_space(self, todo: apt.Todo) -> None:
+    def check_space(self, uris: str) -> None:
         """Compare what apt needs with what the file systems have.
+
+        Args:
+            uris: what apt printed about the files to fetch.
 
         Raises:
             Failed: there is not enough.
         """
         folders = (str(self.root.root), "/usr")
-        # Asking apt for the sizes costs seconds (tried 2026-11-30), so a disk with ample room is not asked about.
-        if all(_free(folder) >= AMPLE for folder in folders):
-            return
-        _, out, _ = self.run(self.apt_get(todo, "--print-uris"))
-        download, growth = apt.parse_need(out)
+        download, growth = apt.parse_need(uris)
+        download -= sum(file.size for file in apt.parse_uris(uris) if self.root.has_archive(file.name, file.size))
         needs: dict[int, tuple[str, int]] = {}
         for folder, size in zip(folders, (download, growth), strict=True):
             device = Path(folder).stat().st_dev
@@ -297,11 +338,11 @@ class Transaction:
         fresh = {name for name in todo.install if name not in self.status or not self.status[name].present}
         if not fresh <= self.brought:
             self.brought |= fresh
-            _write_json(INSTALLED, sorted(self.brought))
-        owned = json.loads(OWNED.read_text()) if OWNED.exists() else {}
+            record.write_json(INSTALLED, sorted(self.brought))
+        owned = record.read_json(OWNED, dict)
         packages = {**owned.get("packages", {}), **self.plan.install}
         if self.plan.install and packages != owned.get("packages"):
-            _write_json(OWNED, {**owned, "packages": packages})
+            record.write_json(OWNED, {**owned, "packages": packages})
 
     def transact(self, todo: apt.Todo) -> None:
         """Run the transaction in its unit; lists that proved too old are fetched again once.
@@ -320,6 +361,11 @@ class Transaction:
         if code and "Failed to fetch" in log and self.params["lists_refresh"]:
             self.refresh(self.root.options)
             self.units.tidy()
+            # Fresh lists may lead elsewhere: nothing runs that was not judged.
+            _, broken = self.look()
+            if broken:
+                raise Failed("apt", "the package transaction could not fetch all files", apt.last_lines(log))
+            self.simulate(todo)
             code, log = self.unit(request, commands)
         if code:
             raise Failed("apt", f"the package transaction ended with status {code}", apt.last_lines(log))
@@ -384,17 +430,24 @@ def _free(folder: str) -> int:
     return found.f_bavail * found.f_frsize
 
 
-def _write_json(path: Path, value: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(path.name + ".new")
-    new.write_text(json.dumps(value, sort_keys=True, indent=1) + "\n")
-    new.replace(path)
+def _as_failed(error: Failed | record.Broken | NoAnswer) -> Failed:
+    """One form for what the module's parts raise."""
+    if isinstance(error, record.Broken):
+        return Failed("record", error.text)
+    if isinstance(error, NoAnswer):
+        return Failed("systemd", "systemd does not say whether a package transaction runs", str(error))
+    return error
 
 
 def main() -> None:
     """Run as an Ansible module."""
     names = {"type": "list", "elements": "str", "default": []}
-    row = {"name": {"type": "str", "required": True}, "version": {"type": "str", "required": True}}
+    row = {
+        "name": {"type": "str", "required": True},
+        "version": {"type": "str", "required": True},
+        "arch": {"type": "str", "default": ""},
+        "sha256": {"type": "str", "default": ""},
+    }
     module = AnsibleModule(
         argument_spec={
             "install": {"type": "list", "elements": "dict", "default": [], "options": row},
@@ -413,7 +466,8 @@ def main() -> None:
     start = time.monotonic()
     try:
         result = Transaction(module).apply()
-    except Failed as failure:
+    except (Failed, record.Broken, NoAnswer) as error:
+        failure = _as_failed(error)
         holder = lock_holder() if failure.reason == "apt" else None
         module.fail_json(
             msg=failure.text,
@@ -421,6 +475,7 @@ def main() -> None:
                 "reason": failure.reason,
                 "text": failure.text,
                 "detail": failure.detail,
+                "path": str(error.path) if isinstance(error, record.Broken) else "",
                 "holder": f"process {holder[0]} ({holder[1]})" if holder else "",
             },
             seconds=round(time.monotonic() - start, 1),

@@ -147,6 +147,48 @@ def test_sizes() -> None:
     assert apt.parse_need("After this operation, 12.3 MB disk space will be freed.\n") == (0, 0)
 
 
+HELLO = "2e6e2f1a0007dc43bc91c273fd36e91e40a4f1c2765a03eca68b70a42103878a"
+TREE = "4c0dc6088e801285717bae2a98a7672f1e4d2eed4e918355987bc6617a8f490b"
+
+
+def test_files_to_fetch_are_read_with_their_digests() -> None:
+    found = {uri.name: (uri.size, uri.sha256) for uri in apt.parse_uris(text("files"))}
+    assert found == {
+        "hello_2.10-3_amd64.deb": (53080, HELLO),
+        "tree_1%3a2.1.0-1_all.deb": (52464, TREE),
+        "weak_3_amd64.deb": (10, ""),
+        "none_3_amd64.deb": (10, ""),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "words"),
+    [
+        ("hello", apt.File("2.10-3", "amd64", HELLO), ""),
+        ("tree", apt.File("1:2.1.0-1", "all", TREE), ""),
+        ("tree", apt.File("1:2.1.0-1", "", TREE), ""),
+        ("hello", apt.File("2.10-3", "amd64", TREE), f"is sha256 {HELLO} on this host, the lock says {TREE}"),
+        ("tree", apt.File("1:2.1.0-1", "amd64", TREE), "is tree_1%3a2.1.0-1_all.deb on this host"),
+        ("weak", apt.File("3", "amd64", TREE), "is sha256 unknown on this host"),
+        ("none", apt.File("3", "amd64", TREE), "is sha256 unknown on this host"),
+        # apt would install it and does not say from which file.
+        ("gone", apt.File("3", "amd64", TREE), "is sha256 unknown on this host"),
+    ],
+)
+def test_a_file_that_the_lock_does_not_name_is_found(name: str, file: apt.File, words: str) -> None:
+    found = apt.wrong_files({name: file}, (apt.Step(name, None, file.version),), apt.parse_uris(text("files")))
+    assert len(found) == bool(words)
+    assert words in "".join(found)
+    # What apt does not install, or the lock gives no digest for, is no matter.
+    assert apt.wrong_files({name: file}, (apt.Step(name, "1", None),), ()) == []
+    assert apt.wrong_files({}, (apt.Step(name, None, file.version),), ()) == []
+
+
+def test_what_stays_is_named_in_one_line() -> None:
+    assert apt.stay_note(["b", "a"]) == "installed as before, no longer held: a, b"
+    assert apt.stay_note([str(n) for n in range(9)]).endswith("4 and 4 more")
+
+
 def test_what_is_to_do() -> None:
     plan = apt.Plan(
         install={"runc": STATUS["runc"].version, "libcuda1": "9", "new": "1"},

@@ -16,6 +16,8 @@ class Systemd:
     def __init__(self) -> None:
         self.units: dict[str, str] = {}
         self.calls: list[list[str]] = []
+        self.silent = 0
+        """So many looks get no answer."""
 
     def __call__(self, argv: list[str], data: str | None = None) -> tuple[int, str, str]:
         self.calls.append(argv)
@@ -23,6 +25,9 @@ class Systemd:
             done = subprocess.run(argv[argv.index("/bin/sh") :], check=False)
             name = next(word for word in argv if word.startswith("--unit=")).removeprefix("--unit=")
             self.units[f"{name}.service"] = "exited" if done.returncode == 0 else "failed"
+        if argv[1] == "list-units" and self.silent:
+            self.silent -= 1
+            return 1, "", "Failed to list units: Transport endpoint is not connected"
         if argv[1] == "list-units":
             return 0, "".join(f"{name} loaded active {state} x\n" for name, state in self.units.items()), ""
         if argv[1] == "stop":
@@ -79,6 +84,25 @@ def test_a_running_unit_has_no_result_yet_and_one_that_vanished_has_failed(units
     del systemd.units["gpuprov-transaction-a.service"]
     assert units.wait(0) == ""
     assert units.result("a") == 255
+
+
+def test_no_answer_is_not_an_empty_list(units: unit.Units, systemd: Systemd, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unit.time, "sleep", lambda _seconds: None)
+    systemd.units["gpuprov-transaction-a.service"] = "running"
+    systemd.silent = 3  # dbus is being upgraded
+    assert units.running() == ["gpuprov-transaction-a.service"]
+    systemd.silent = 10**9
+    impatient = unit.Units(systemd, patience=0)
+    for look in (impatient.running, impatient.tidy, lambda: impatient.wait(0), lambda: impatient.result("a")):
+        with pytest.raises(unit.NoAnswer, match="Transport endpoint"):
+            look()
+
+
+@pytest.mark.parametrize("state", ["running", "start", "stop-sigterm", "final-sigterm", "reload"])
+def test_a_unit_runs_until_it_has_ended(units: unit.Units, systemd: Systemd, state: str) -> None:
+    systemd.units["gpuprov-transaction-a.service"] = state
+    units.tidy()
+    assert units.running() == ["gpuprov-transaction-a.service"]
 
 
 def test_tidying_keeps_what_runs_and_the_last_ten(units: unit.Units, systemd: Systemd, tmp_path: Path) -> None:
