@@ -180,6 +180,18 @@ _REASONS: Final[Mapping[str, tuple[str, str]]] = {
         "GP-PLAN-002",
         "nothing was changed on the host; name these packages in the spec, or take away what pulls them",
     ),
+    "digest": (
+        "GP-PLAN-003",
+        "nothing was changed on the host; find out which of its sources offers that other file, and why",
+    ),
+    "record": (
+        "GP-CONV-001",
+        "move it aside (`mv PATH PATH.broken`) and run again: gpuprov then owns what it makes from now on",
+    ),
+    "systemd": (
+        "GP-CONV-001",
+        "nothing was started; see `systemctl status` on the host, then run the same command again",
+    ),
     "space": ("GP-CONV-003", "free space on that file system and run the same command again"),
     "verify": ("GP-CONV-002", "see the transaction's log in /var/lib/gpuprov/transactions on the host"),
     "file": ("GP-CONV-001", "the old file is still in place"),
@@ -216,7 +228,7 @@ def _diagnose_ours(host: str, ours: Mapping[str, Any]) -> Diagnostic:
     subject = str(ours.get("path") or ours.get("unit") or "")
     code, hint = _REASONS.get(reason, ("GP-CONV-001", ""))
     summary = f"{subject}: {text}" if subject else text
-    return _diagnostic(code, host, summary, detail, hint.replace("UNIT", subject))
+    return _diagnostic(code, host, summary, detail, hint.replace("UNIT", subject).replace("PATH", subject))
 
 
 def _no_python(event: TaskEvent, text: str) -> Diagnostic | None:

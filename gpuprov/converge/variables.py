@@ -43,7 +43,9 @@ def document_variables(documents: RunDocuments) -> Variables:
 def _packages(pool: PoolWant, removal: Removal) -> Variables:
     pins = next((file.text for file in pool.files if file.path == PINS_PATH), "")
     return {
-        "gpuprov_packages_install": [{"name": p.name, "version": p.version} for p in pool.packages],
+        "gpuprov_packages_install": [
+            {"name": p.name, "version": p.version, "arch": p.arch, "sha256": p.sha256} for p in pool.packages
+        ],
         "gpuprov_packages_remove": list(removal.packages),
         "gpuprov_packages_hold": [p.name for p in pool.packages],
         "gpuprov_packages_release": list(removal.release),

@@ -87,6 +87,7 @@ CODES: Final[dict[str, Code]] = {
     # plan, converge, rollout
     "GP-PLAN-001": Code(S.REFUSED, "the host moved since the plan was made"),
     "GP-PLAN-002": Code(S.REFUSED, "the transaction on the host would do more than the plan says"),
+    "GP-PLAN-003": Code(S.REFUSED, "the host would get another file than the lock names"),
     "GP-CONV-001": Code(S.FAILED, "a task failed on the host"),
     "GP-CONV-002": Code(S.FAILED, "the package transaction failed"),
     "GP-CONV-003": Code(S.FAILED, "no space is left on the host"),

@@ -22,6 +22,7 @@ def test_each_failure_has_one_code_and_names_what_it_is_about(case: dict[str, An
     found = diagnose(event)
     assert (found.code, found.address) == (case["code"], "node-1")
     assert [word for word in case["words"] if word not in found.summary] == []
+    assert case.get("hint", "") in found.hint
     assert "{" not in found.summary
     assert not found.summary.endswith(".")
 

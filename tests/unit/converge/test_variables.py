@@ -39,6 +39,8 @@ def test_every_variable_is_one_that_a_role_declares() -> None:
 def test_every_package_of_the_want_is_installed_at_its_version_and_held() -> None:
     found = variables()
     assert {row["name"]: row["version"] for row in found["gpuprov_packages_install"]} == VERSIONS
+    files = {p.name: (p.arch, p.sha256) for p in WANT.pool.packages}
+    assert {row["name"]: (row["arch"], row["sha256"]) for row in found["gpuprov_packages_install"]} == files
     assert sorted(found["gpuprov_packages_hold"]) == sorted(VERSIONS)
 
 
