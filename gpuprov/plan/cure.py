@@ -1,7 +1,7 @@
 """What the parts of a plan give: changes, and findings that no change ends."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gpuprov.model.address import split_address
 from gpuprov.model.change import Change
@@ -44,9 +44,14 @@ class Cure:
     unknown: list[Finding] = field(default_factory=list)
 
     def leave(self, findings: Iterable[Finding]) -> None:
-        """Take findings that no change ends: an unknown one is unknown, any other is not curable."""
+        """Take findings that no change ends: an unknown one is unknown, any other is not curable.
+
+        An expectation says what gpuprov can change at all; that nothing here ends the finding is known only now, and
+        the finding must say the same as the list that it is in.
+        """
         for finding in findings:
-            (self.unknown if finding.kind is FindingKind.UNKNOWN else self.not_curable).append(finding)
+            left = replace(finding, curable=False)
+            (self.unknown if finding.kind is FindingKind.UNKNOWN else self.not_curable).append(left)
 
 
 def text_of(observation: Observation) -> str:

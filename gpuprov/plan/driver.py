@@ -29,7 +29,9 @@ def cure_driver(scene: Scene, cure: Cure) -> None:
     disk = scene.at(ON_DISK)
     if disk is not None and (not disk_changes or disk.kind is FindingKind.UNKNOWN):
         cure.leave([disk])
-    follows = _switch(scene, cure, disk_changes=disk_changes) or disk_changes
+    # NVML follows a driver that comes into use, and libraries that come to fit the one in use; one that is not seen may
+    # be any.
+    follows = _switch(scene, cure, disk_changes=disk_changes) or (disk_changes and _seen_right(LOADED, scene))
     for address in (NVML, MODELS):
         finding = scene.at(address)
         seen_wrong = address == MODELS and finding is not None and finding.kind is FindingKind.DIFFERENT
@@ -37,8 +39,8 @@ def cure_driver(scene: Scene, cure: Cure) -> None:
             cure.leave([finding])
 
 
-def _disk_right(scene: Scene) -> bool:
-    seen, wanted = scene.snapshot.observe(ON_DISK), scene.want.pool.on_disk
+def _seen_right(address: str, scene: Scene) -> bool:
+    seen, wanted = scene.snapshot.observe(address), scene.want.pool.on_disk
     return isinstance(seen, Known) and compare_upstream(wanted, seen.value) is True
 
 
@@ -63,7 +65,7 @@ def _switch(scene: Scene, cure: Cure, *, disk_changes: bool) -> bool:
     if not wrong:
         return False
     now = scene.snapshot.observe(LOADED)
-    disk_right = disk_changes or _disk_right(scene)
+    disk_right = disk_changes or _seen_right(ON_DISK, scene)
     if isinstance(now, Absent) and wrong[0].address == MODULES:
         # The load itself is waived, and the flavour is that of the module on disk: only packages change it.
         if not disk_changes:

@@ -26,7 +26,11 @@ def cure_packages(scene: Scene, cure: Cure) -> None:
         if version is None:
             _settle(scene, cure, name, leaves)
         elif version.kind is FindingKind.UNKNOWN:
-            cure.leave(leaves.values())
+            # The repair of dpkg is for every package, also for one whose version could not be told.
+            repaired = any(change.address == DPKG for change in cure.changes)
+            cure.leave(
+                f for leaf, f in leaves.items() if leaf != "state" or f.kind is FindingKind.UNKNOWN or not repaired
+            )
         else:
             # The transaction installs the package whole and holds it: state and hold have no change of their own.
             cure.changes.append(_move(name, version, scene))

@@ -239,7 +239,7 @@ class FakeHost:
             case Action.INSTALL | Action.UPGRADE | Action.DOWNGRADE:
                 self._install(name, change.after)
             case Action.REPAIR:
-                self._repair()
+                self._repair(name)
             case Action.REMOVE:
                 self._all("package", name, Absent())
             case Action.DELETE:
@@ -290,15 +290,19 @@ class FakeHost:
         gpu = self.want.pool.gpu
         self.seen["stack.driver.nvml"] = self.seen["stack.driver.loaded"]
         if gpu is not None:
-            self.seen["gpu.models"] = Known([gpu.nvml_names[0]])
+            first = self.snapshot.observe("gpu.models")  # no change makes other GPUs
+            self.seen["gpu.models"] = first if isinstance(first, Known) else Known([gpu.nvml_names[0]])
 
-    def _repair(self) -> None:
-        self.seen["apt.dpkg"] = Known("ok")
-        for address in list(self.seen):
+    def _repair(self, name: str) -> None:
+        if name == "dpkg":
+            self.seen["apt.dpkg"] = Known("ok")
+        for address, seen in list(self.seen.items()):
             parts = split_address(address)
-            if parts is not None and parts[0] == "package" and parts[2] == "state":
+            state = parts is not None and parts[0] == "package" and parts[2] == "state" and isinstance(seen, Known)
+            if state and (name == "dpkg" or parts[1] == name):
                 self.seen[address] = Known("installed")
-        if self.want.pool.on_disk:
+        driver = {p.name for p in self.want.pool.packages if p.version.startswith(self.want.pool.on_disk or "none")}
+        if driver and name in {"dpkg", *driver}:
             self._driver_on_disk()
 
     def _write(self, path: str) -> None:
@@ -335,12 +339,14 @@ class FakeHost:
     def _read_runtimes(self) -> None:
         """What an engine reads when it starts; one whose file is no JSON object does not start."""
         now = self.seen.get(member_address("file", DAEMON_PATH, "text"), Absent())
+        if isinstance(now, Unknown):
+            return
         try:
             data = json.loads(str(now.value)) if isinstance(now, Known) else {}
         except ValueError:
             return
-        runtimes = data.get("runtimes", {}) if isinstance(data, dict) else {}
-        self.seen["stack.container.runtimes"] = Known(sorted(runtimes))
+        if isinstance(data, dict):
+            self.seen["stack.container.runtimes"] = Known(sorted(data.get("runtimes", {})))
 
     def _load(self) -> None:
         if self.seen.get("host.nouveau") == Known(value=True):

@@ -116,6 +116,26 @@ def test_a_plan_ends_every_finding_that_it_does_not_list(case: Case) -> None:
     assert still - left(plan) == set()
 
 
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@given(drifted())
+def test_every_finding_is_ended_by_the_changes_or_listed_once_as_what_it_is(case: Case) -> None:
+    want, snapshot = case.want, case.snapshot
+    findings = {f.address: f for f in findings_of(want, snapshot)}
+    plan = plan_host(findings.values(), want, snapshot)
+    listed = [f.address for f in (*plan.not_curable, *plan.unknown)]
+    assert len(listed) == len(set(listed))
+    assert set(listed) <= set(findings)
+    assert not set(listed) & {change.address for change in plan.changes}
+    assert {f.kind for f in plan.unknown} <= {FindingKind.UNKNOWN}
+    assert FindingKind.UNKNOWN not in {f.kind for f in plan.not_curable}
+    assert not any(f.curable for f in (*plan.not_curable, *plan.unknown))
+    after = FakeHost(snapshot, want).carry_out(plan)
+    still = {f.address for f in findings_of(want, after)}
+    assert still <= set(listed)
+    # What is not known may become known by the way; what is called not curable must not be cured.
+    assert {f.address for f in plan.not_curable} <= still
+
+
 @settings(deadline=None, max_examples=60)
 @given(drifted())
 def test_the_next_plan_is_empty(case: Case) -> None:
