@@ -28,12 +28,15 @@ def cure_packages(scene: Scene, cure: Cure) -> None:
         elif version.kind is FindingKind.UNKNOWN:
             # The repair of dpkg is for every package, also for one whose version could not be told.
             repaired = any(change.address == DPKG for change in cure.changes)
-            cure.leave(
-                f for leaf, f in leaves.items() if leaf != "state" or f.kind is FindingKind.UNKNOWN or not repaired
-            )
+            ended = {"state"} if repaired and _kind(leaves, "state") is FindingKind.DIFFERENT else set()
+            cure.leave(finding for leaf, finding in leaves.items() if leaf not in ended)
         else:
             # The transaction installs the package whole and holds it: state and hold have no change of their own.
             cure.changes.append(_move(name, version, scene))
+
+
+def _kind(leaves: dict[str, Finding], leaf: str) -> FindingKind | None:
+    return leaves[leaf].kind if leaf in leaves else None
 
 
 def _settle(scene: Scene, cure: Cure, name: str, leaves: dict[str, Finding]) -> None:
