@@ -15,6 +15,8 @@ from gpuprov.want.expectations import GONE, HAND_BACK
 from gpuprov.want.files import NOUVEAU_PATH, PINS_PATH, merge_json
 from gpuprov.want.types import FileWant, Merge, PoolWant
 
+BEFORE: Final = "what was there before gpuprov"
+"""What a file becomes again that gpuprov replaced and that leaves the spec."""
 _SHORT: Final = 12
 _KEYS: Final = "/etc/apt/keyrings/"
 _WHY: Final = (
@@ -128,13 +130,15 @@ def _diff(path: str, before: str | None, after: str) -> str:
 def _delete(path: str, finding: Finding, scene: Scene) -> Change:
     seen = scene.snapshot.observe(member_address("file", path, "text"))
     present = seen.value if isinstance(seen, Known) and isinstance(seen.value, str) else None
+    comes_back = path in scene.owned.kept
     return Change(
         address=finding.address,
         action=Action.DELETE,
         subject=path,
         before=text_of(finding.observed)[:_SHORT],
-        after="",
+        after=BEFORE if comes_back else "",
         reason=HAND_BACK if scene.want.pool.hand_back else GONE,
         cost=Cost.NOTHING,
-        diff=_diff(path, present, ""),
+        # What comes back was not looked at.
+        diff="" if comes_back else _diff(path, present, ""),
     )

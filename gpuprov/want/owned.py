@@ -31,7 +31,8 @@ def _decode(value: Value) -> Owned | Unknown:
         return Unknown("the record of what gpuprov made on the host is no mapping")
     packages, files = _texts(value.get("packages", {})), _texts(value.get("files", {}))
     sources, want, brought = value.get("sources", []), value.get("want", ""), value.get("brought")
-    lists = isinstance(sources, list) and (brought is None or isinstance(brought, list))
+    kept = value.get("kept", [])
+    lists = isinstance(sources, list) and isinstance(kept, list) and (brought is None or isinstance(brought, list))
     if packages is None or files is None or not lists or not isinstance(want, str):
         return Unknown("the record of what gpuprov made on the host has an unknown form")
     return Owned(
@@ -40,6 +41,7 @@ def _decode(value: Value) -> Owned | Unknown:
         sources=_names(sources) or (),
         want=want,
         brought=_names(brought),
+        kept=_names(kept) or (),
     )
 
 

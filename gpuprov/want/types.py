@@ -147,6 +147,8 @@ class Owned:
 
     None when the record does not say: on a host that had everything before gpuprov came, nothing is known to be ours.
     """
+    kept: tuple[str, ...] = ()
+    """Paths of which the host keeps what was there before gpuprov; it comes back when our file goes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

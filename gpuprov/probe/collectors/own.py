@@ -15,6 +15,10 @@ if [ -e /var/lib/gpuprov/installed.json ]; then
   printf '\\nbrought '
   cat /var/lib/gpuprov/installed.json || exit 1
 fi
+if [ -d /var/lib/gpuprov/backups ]; then
+  printf '\\nkept \\n'
+  cd /var/lib/gpuprov/backups && find . -type f || exit 1
+fi
 """
 _PROVEN = """\
 s=$(stat -c %s /var/lib/gpuprov/proven 2>&1) || { printf '%s\\n' "$s" >&2; exit 2; }
@@ -45,17 +49,21 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 def parse_owned(output: CollectorOutput, recording: Recording) -> Found:
     """gpuprov.owned: the record, or Absent on a host that gpuprov did not touch.
 
-    Its key `brought` lists the packages that were not there before gpuprov came: only these are ever removed.
+    Its key `brought` lists the packages that were not there before gpuprov came: only these are ever removed. Its key
+    `kept` lists the files of which what was there before is kept: it comes back when ours goes.
     """
     if "No such file" in output.stderr or "Not a directory" in output.stderr:
         return {"gpuprov.owned": Absent()}
     if output.status != 0:
         return {"gpuprov.owned": failure(output, recording, "reading owned.json")}
-    record, mark, brought = output.stdout.partition("\nbrought ")
+    head, mark_kept, kept = output.stdout.partition("\nkept \n")
+    record, mark, brought = head.partition("\nbrought ")
     value, names = _json(record), _json(brought) if mark else []
-    if not isinstance(value, dict) or not isinstance(names, list):
+    paths = [line.removeprefix(".") for line in kept.splitlines()]
+    if not isinstance(value, dict) or not isinstance(names, list) or not all(path.startswith("/") for path in paths):
         return {"gpuprov.owned": odd(output, "owned.json")}
-    return {"gpuprov.owned": Known(value | {"brought": names} if mark else value)}
+    more = ({"brought": names} if mark else {}) | ({"kept": sorted(paths)} if mark_kept else {})
+    return {"gpuprov.owned": Known(value | more)}
 
 
 def parse_proven(output: CollectorOutput, recording: Recording) -> Found:

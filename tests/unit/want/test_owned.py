@@ -16,9 +16,10 @@ def test_a_record_is_read() -> None:
         "want": "sha256:w",
         "when": "2026-11-30T00:00:00Z",
         "brought": ["a"],
+        "kept": ["/x"],
     }
     assert owned_of(make_snapshot({"gpuprov.owned": value})) == Owned(
-        packages={"a": "1"}, files={"/x": "f00"}, sources=("nvidia",), want="sha256:w", brought=("a",)
+        packages={"a": "1"}, files={"/x": "f00"}, sources=("nvidia",), want="sha256:w", brought=("a",), kept=("/x",)
     )
 
 
@@ -38,6 +39,7 @@ def test_no_record_means_that_nothing_was_made() -> None:
         {"sources": {}},
         {"want": 1},
         {"brought": "a"},
+        {"kept": "a"},
     ],
 )
 def test_a_record_that_is_not_understood_is_unknown_and_not_empty(value: Any) -> None:
