@@ -114,6 +114,8 @@ def _packages() -> Iterator[str]:
     for index, row in enumerate(found):
         if row.equal not in {"", "driver", "part"} or not set(row.free) <= set(row.packages):
             yield f"packages: {row.id} has an unknown `equal`, or frees a package that it has not"
+        if set(row.apart) & set(row.packages):
+            yield f"packages: {row.id} sets a package apart that it has itself; `free` is for these"
         for other in found[:index]:
             same = all(getattr(row, key) == getattr(other, key) for key in ("part", "family", "origin", "modules"))
             apart = (row.min_branch or 0) > (other.max_branch or 999) or (other.min_branch or 0) > (

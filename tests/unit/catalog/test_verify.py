@@ -46,6 +46,7 @@ def changed(name: str, index: int, **values: Any) -> Callable[[str], load.Table]
         ("systems", 0, {"engine": ()}, "not known"),
         ("repositories", 0, {"fingerprint": "3BF863CC"}, "fingerprint"),
         ("packages", 0, {"free": ("x",)}, "frees"),
+        ("packages", 0, {"apart": ("nvidia-persistenced",)}, "apart"),
         ("packages", 0, {"modules": "proprietary"}, "same question"),
         ("packages", 0, {"packages": ("cuda-drivers",)}, "forbids"),
         ("services", 0, {"packages": ("x",)}, "ever locked"),
