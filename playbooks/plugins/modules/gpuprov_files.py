@@ -14,10 +14,15 @@ description:
     would leave a unit with its old settings, which nobody could see afterwards.
 options:
   files:
-    description: Files, each with path, text, mode, owner, group, merge, validate, restarts and volatile.
+    description: Files, each with path, text, mode, owner, group, merge, validate, restarts, volatile and keep.
     type: list
     elements: dict
     default: []
+  pending:
+    description: A mark that is set before the first change; empty for none. Whoever acts on the changes takes it away.
+      While it is there the module reports a change, so that a run that was lost in between is made good.
+    type: str
+    default: ""
   delete: {description: Paths to delete., type: list, elements: str, default: []}
   delete_folders: {description: Folders to delete with everything in them., type: list, elements: str, default: []}
   record: {description: Path of the record of owned files; empty for none., type: str, default: ""}
@@ -34,9 +39,9 @@ restarts: {description: Units whose files changed, type: list, returned: success
 notes: {description: Sentences about checks that could not be made, type: list, returned: success}
 """
 
+import errno  # noqa: E402
 import grp  # noqa: E402
 import hashlib  # noqa: E402
-import json  # noqa: E402
 import os  # noqa: E402
 import pwd  # noqa: E402
 import shlex  # noqa: E402
@@ -45,6 +50,7 @@ import tempfile  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from ansible.module_utils import gpuprov_merge  # noqa: E402
+from ansible.module_utils import gpuprov_record as record  # noqa: E402
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
 
 UNKNOWN_FLAG = ("unknown flag", "unrecognized option", "flag provided but not defined")
@@ -69,7 +75,33 @@ class Files:
         self.notes: list[str] = []
         self.diff: list[dict[str, str]] = []
         self.record_path = Path(module.params["record"]) if module.params["record"] else None
-        self.record: dict[str, object] = _read_json(self.record_path)
+        self.record = dict(record.read_json(self.record_path, dict)) if self.record_path else {}
+        self.pending = Path(module.params["pending"]) if module.params["pending"] else None
+        self.left = self.pending is not None and self.pending.exists()
+        """Whether an earlier run was lost between a change and what follows from it."""
+        if self.left:
+            self.notes.append("an earlier run changed files here and was lost before what follows from that")
+
+    def apply(self) -> None:
+        """Write and delete everything, then restart the units of what changed, also where a later file fails.
+
+        Raises:
+            Failed: a file or a unit is not as wanted.
+        """
+        try:
+            for wanted in self.module.params["files"]:
+                self.write(wanted)
+            for name in self.module.params["delete"]:
+                self.delete(name)
+            for name in self.module.params["delete_folders"]:
+                self.delete_folder(name)
+        except (Failed, OSError) as error:
+            try:
+                self.restart()
+            except Failed as second:
+                self.notes.append(f"{second.path}: {second.text}")
+            raise error from None
+        self.restart()
 
     def write(self, wanted: dict[str, object]) -> None:
         """Bring one file to its wanted state.
@@ -81,6 +113,8 @@ class Files:
         path = Path(os.path.realpath(str(wanted["path"])))
         if path.is_dir():
             raise Failed(str(path), "it is a folder, a file was expected")
+        if wanted.get("keep") and path.exists():
+            return
         current = path.read_text(encoding="utf-8", errors="surrogateescape") if path.exists() else None
         json_file = wanted.get("merge", "replace") == "json"
         text = str(wanted["text"])
@@ -101,6 +135,7 @@ class Files:
         elif not self.check and attributes is not None:
             os.chown(path, attributes[1], attributes[2])
             path.chmod(attributes[0])
+        self.restarts += [unit for unit in list(wanted.get("restarts") or []) if unit not in self.restarts]
         if not json_file:
             self._remember(str(wanted["path"]), hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest())
 
@@ -130,14 +165,14 @@ class Files:
             return
         before = path.read_text(errors="replace") if path.is_file() else ""
         after = backup.read_text(errors="replace") if backup.exists() else ""
-        self.changes.append(name)
-        self.diff.append({"before_header": name, "after_header": name, "before": before, "after": after})
+        self._change(name, name, before, after)
         if self.check:
             return
         if backup.exists() and self.module.params["backups"]:
             shutil.move(backup, path)  # also across file systems
         else:
             path.unlink()
+        record.sync_folder(path.parent)
         self._remember(name, None)
 
     def delete_folder(self, name: str) -> None:
@@ -148,11 +183,17 @@ class Files:
                 shutil.rmtree(name)
 
     def _note_change(self, wanted: dict[str, object], path: Path, current: str | None, text: str) -> None:
-        self.changes.append(str(wanted["path"]))
-        self.restarts += [unit for unit in list(wanted.get("restarts") or []) if unit not in self.restarts]
         header = f"{path} ({wanted.get('mode', '0644')})"
         before = (current or "").encode(errors="replace").decode()
-        self.diff.append({"before_header": header, "after_header": header, "before": before, "after": text})
+        self._change(str(wanted["path"]), header, before, text)
+
+    def _change(self, name: str, header: str, before: str, after: str) -> None:
+        """Note a change before it is made; texts go to the controller only where a diff was asked for."""
+        if self.pending is not None and not self.check and not self.changes:
+            record.write_text(self.pending, "")
+        self.changes.append(name)
+        if self.module._diff:  # noqa: SLF001 - Ansible gives it no other name
+            self.diff.append({"before_header": header, "after_header": header, "before": before, "after": after})
 
     def _replace(
         self, wanted: dict[str, object], path: Path, text: str, attributes: tuple[int, int, int] | None
@@ -174,6 +215,7 @@ class Files:
             os.chown(new, owner, group)
             Path(new).chmod(mode)
             Path(new).replace(path)
+            record.sync_folder(path.parent)
         finally:
             Path(new).unlink(missing_ok=True)
 
@@ -219,10 +261,7 @@ class Files:
         if digest is not None:
             files[name] = digest
         self.record["files"] = files
-        self.record_path.parent.mkdir(parents=True, exist_ok=True)
-        new = self.record_path.with_name(self.record_path.name + ".new")
-        new.write_text(json.dumps(self.record, sort_keys=True, indent=1) + "\n")
-        new.replace(self.record_path)
+        record.write_json(self.record_path, self.record)
 
 
 def _attributes(wanted: dict[str, object]) -> tuple[int, int, int]:
@@ -238,10 +277,14 @@ def _attributes_of(path: Path) -> tuple[int, int, int]:
     return found.st_mode & 0o7777, found.st_uid, found.st_gid
 
 
-def _read_json(path: Path | None) -> dict[str, object]:
-    if path is None or not path.exists():
-        return {}
-    return dict(json.loads(path.read_text()))
+def _reason(error: Failed | record.Broken | OSError) -> dict[str, str]:
+    """What the controller is told of a failure."""
+    if isinstance(error, record.Broken):
+        return {"reason": "record", "path": str(error.path), "text": error.text, "detail": ""}
+    if isinstance(error, OSError):
+        reason = "space" if error.errno == errno.ENOSPC else "file"
+        return {"reason": reason, "path": str(error.filename or ""), "text": str(error.strerror), "detail": ""}
+    return {"reason": "file", "path": error.path, "text": error.text, "detail": error.detail}
 
 
 def main() -> None:
@@ -256,6 +299,7 @@ def main() -> None:
         "validate": {"type": "str", "default": ""},
         "restarts": {"type": "list", "elements": "str", "default": []},
         "volatile": {"type": "list", "elements": "str", "default": []},
+        "keep": {"type": "bool", "default": False},
     }
     names = {"type": "list", "elements": "str", "default": []}
     module = AnsibleModule(
@@ -264,33 +308,25 @@ def main() -> None:
             "delete": names,
             "delete_folders": names,
             "record": {"type": "str", "default": ""},
+            "pending": {"type": "str", "default": ""},
             "backups": {"type": "str", "default": "/var/lib/gpuprov/backups"},
         },
         supports_check_mode=True,
     )
-    files = Files(module)
+    files = None
     try:
-        for wanted in module.params["files"]:
-            files.write(wanted)
-        for name in module.params["delete"]:
-            files.delete(name)
-        for name in module.params["delete_folders"]:
-            files.delete_folder(name)
-        files.restart()
-    except (Failed, OSError) as error:
-        path = error.path if isinstance(error, Failed) else str(error.filename or "")
-        text = error.text if isinstance(error, Failed) else str(error.strerror)
-        detail = error.detail if isinstance(error, Failed) else ""
-        reason = "space" if isinstance(error, OSError) and error.errno == 28 else "file"  # noqa: PLR2004 - ENOSPC
-        module.fail_json(
-            msg=f"{path}: {text}", gpuprov={"reason": reason, "path": path, "text": text, "detail": detail}
-        )
+        files = Files(module)
+        files.apply()
+    except (Failed, record.Broken, OSError) as error:
+        ours = _reason(error)
+        ours["detail"] = "\n".join([*files.notes, ours["detail"]]).strip() if files else ours["detail"]
+        module.fail_json(msg=f"{ours['path']}: {ours['text']}", gpuprov=ours)
     module.exit_json(
-        changed=bool(files.changes),
+        changed=bool(files.changes) or files.left,
         changes=files.changes,
         restarts=files.restarts,
         notes=files.notes,
-        diff=files.diff,
+        **({"diff": files.diff} if module._diff else {}),  # noqa: SLF001 - Ansible gives it no other name
     )
 
 

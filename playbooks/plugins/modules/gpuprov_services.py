@@ -17,6 +17,10 @@ options:
     default: []
   restart: {description: Names to restart where they run., type: list, elements: str, default: []}
   moved: {description: Packages that moved; units that name one restart., type: list, elements: str, default: []}
+  start:
+    description: Whether units are enabled and started as well; without it only what runs and has to restart is touched.
+    type: bool
+    default: true
   fresh: {description: Units that have just been started and need no restart., type: list, elements: str, default: []}
   driver: {description: Driver version that must be loaded; empty when none must., type: str, default: ""}
   settle: {description: Seconds in which a started unit must become active., type: float, default: 10}
@@ -116,21 +120,35 @@ class Services:
         if stale and not self.check:
             self.systemctl("daemon-reload")
             units = self.show()
+        failures = []
         for name, row in self.wanted.items():
-            # An alias (docker.socket's, dcgm's old name) answers under its own Id.
-            unit = units.get(name) or self._alone(name)
-            if unit["LoadState"] == "masked":
-                raise Failed(name, "somebody masked it", f"systemctl unmask {name}")
-            if unit["LoadState"] == "not-found" and not self.check and (row["active"] or row["enabled"]):
-                raise Failed(name, "there is no such unit; its package is not installed, or named otherwise")
+            try:
+                # An alias (docker.socket's, dcgm's old name) answers under its own Id.
+                self._bring(name, row, units.get(name) or self._alone(name))
+            except Failed as failure:
+                failures.append(failure)  # the others have to restart all the same: nobody does it later
+        if failures:
+            first, *more = failures
+            others = [f"{failure.unit}: {failure.text}" for failure in more]
+            raise Failed(first.unit, first.text, "\n".join([*others, first.detail]))
+
+    def _bring(self, name: str, row: dict[str, object], unit: dict[str, str]) -> None:
+        restarts = row["active"] and name in self.restart and unit["ActiveState"] not in {"inactive", "failed"}
+        if not self.module.params["start"] and not restarts:
+            return
+        if unit["LoadState"] == "masked":
+            raise Failed(name, "somebody masked it", f"systemctl unmask {name}")
+        if unit["LoadState"] == "not-found" and not self.check and (row["active"] or row["enabled"]):
+            raise Failed(name, "there is no such unit; its package is not installed, or named otherwise")
+        if self.module.params["start"]:
             self._enable(name, unit, enabled=row["enabled"])
-            if row["gpu"] and row["active"] and self.loaded != self.driver and not self.check:
-                reason = (
-                    f"the loaded driver is {self.loaded or 'none'}, {name} needs {self.driver}: it waits for the reboot"
-                )
-                self.deferred.append({"name": name, "reason": reason})
-            else:
-                self._start(name, unit, active=row["active"])
+        if row["gpu"] and row["active"] and self.loaded != self.driver and not self.check:
+            reason = (
+                f"the loaded driver is {self.loaded or 'none'}, {name} needs {self.driver}: it waits for the reboot"
+            )
+            self.deferred.append({"name": name, "reason": reason})
+        else:
+            self._start(name, unit, active=row["active"])
 
     def _alone(self, name: str) -> dict[str, str]:
         _, text = self.systemctl("show", f"--property={','.join(PROPERTIES)}", f"{name}.service")
@@ -196,6 +214,7 @@ def main() -> None:
             "restart": names,
             "moved": names,
             "fresh": names,
+            "start": {"type": "bool", "default": True},
             "driver": {"type": "str", "default": ""},
             "settle": {"type": "float", "default": 10},
         },

@@ -38,8 +38,8 @@ def load() -> Callable[[str], ModuleType]:
 def run_module() -> Callable[..., dict[str, Any]]:
     """Run a module in its own process, as Ansible does; returns what it printed."""
 
-    def run(name: str, *, check: bool = False, **params: object) -> dict[str, Any]:
-        arguments = {"ANSIBLE_MODULE_ARGS": {**params, "_ansible_check_mode": check}}
+    def run(name: str, *, check: bool = False, diff: bool = False, **params: object) -> dict[str, Any]:
+        arguments = {"ANSIBLE_MODULE_ARGS": {**params, "_ansible_check_mode": check, "_ansible_diff": diff}}
         code = (
             "import sys, runpy, ansible.module_utils as u; u.__path__.append(sys.argv[1]);"
             "import ansible.module_utils.basic as b; b._ANSIBLE_PROFILE = 'legacy';"

@@ -16,11 +16,11 @@ ME = {"owner": getpass.getuser(), "group": grp.getgrgid(os.getgid()).gr_name}
 
 @pytest.fixture
 def files(run_module: Run, tmp_path: Path) -> Run:
-    def run(*, check: bool = False, **params: Any) -> dict[str, Any]:
+    def run(*, check: bool = False, diff: bool = False, **params: Any) -> dict[str, Any]:
         for file in params.get("files", ()):
             file.update({key: value for key, value in ME.items() if key not in file})
         places = {"record": str(tmp_path / "state" / "owned.json"), "backups": str(tmp_path / "backups")}
-        return run_module("gpuprov_files", check=check, **{**places, **params})
+        return run_module("gpuprov_files", check=check, diff=diff, **{**places, **params})
 
     return run
 
@@ -34,7 +34,7 @@ def test_a_file_is_written_with_its_folder_and_mode_and_recorded(files: Run, tmp
     assert path.stat().st_mode & 0o777 == 0o640
     assert list(json.loads((tmp_path / "state" / "owned.json").read_text())["files"]) == [str(path)]
     second = files(files=[wanted])
-    assert (second["changed"], second["restarts"], second["diff"]) == (False, [], [])
+    assert (second["changed"], second["restarts"]) == (False, [])
 
 
 @pytest.fixture
@@ -74,10 +74,11 @@ def test_check_mode_says_the_same_and_touches_nothing(files: Run, tmp_path: Path
     path = tmp_path / "motd"
     path.write_text("old\n")
     wanted = {"path": str(path), "text": "new\n"}
-    checked = files(check=True, files=[wanted])
+    checked = files(check=True, diff=True, files=[wanted])
     assert path.read_text() == "old\n"
     assert {p.name for p in tmp_path.iterdir()} == {"motd"}
-    real = files(files=[wanted])
+    real = files(diff=True, files=[wanted])
+    assert [row["before"] for row in real["diff"]] == ["old\n"]
     assert (checked["changed"], checked["changes"], checked["diff"]) == (real["changed"], real["changes"], real["diff"])
 
 
@@ -195,3 +196,66 @@ def test_folders_of_the_record_go_whole(files: Run, tmp_path: Path) -> None:
     assert files(delete_folders=[str(folder)])["changed"] is True
     assert not folder.exists()
     assert files(delete_folders=[str(folder)])["changed"] is False
+
+
+def test_no_text_of_a_host_s_file_is_returned_unless_a_diff_is_asked_for(files: Run, tmp_path: Path) -> None:
+    path = tmp_path / "daemon.json"
+    path.write_text('{"proxies": {"http-proxy": "http://u:s3cr3t@p"}}')
+    wanted = {"path": str(path), "text": '{"a": 1}', "merge": "json"}
+    results = [files(files=[wanted]), files(delete=[str(path)])]
+    results.append(files(files=[{**wanted, "validate": "grep -q nowhere %s"}]))
+    assert [result for result in results if "s3cr3t" in json.dumps(result)] == []
+    assert "diff" not in results[0]
+
+
+def test_a_kept_file_is_written_only_where_it_is_absent(files: Run, tmp_path: Path) -> None:
+    path = tmp_path / "installed.json"
+    wanted = {"path": str(path), "text": "[]", "keep": True}
+    assert files(check=True, files=[wanted])["changed"] is True
+    assert files(files=[wanted])["changed"] is True
+    path.write_text('["tree"]')
+    assert files(files=[wanted])["changed"] is False
+    assert path.read_text() == '["tree"]'
+
+
+def test_a_mark_stays_until_somebody_takes_it_away(files: Run, tmp_path: Path) -> None:
+    mark, wanted = tmp_path / "mark", {"path": str(tmp_path / "x"), "text": "t"}
+    assert files(check=True, files=[wanted], pending=str(mark))["changed"] is True
+    assert not mark.exists()
+    files(files=[wanted], pending=str(mark))
+    assert mark.exists()
+    lost = files(files=[wanted], pending=str(mark))
+    assert (lost["changed"], lost["changes"], len(lost["notes"])) == (True, [], 1)
+    mark.unlink()
+    assert files(files=[wanted], pending=str(mark))["changed"] is False
+    assert not mark.exists()
+
+
+def test_a_file_that_fails_does_not_keep_the_units_of_others_from_restarting(
+    files: Run, tmp_path: Path, systemctl: Path
+) -> None:
+    good = {"path": str(tmp_path / "a"), "text": "t", "restarts": ["docker"]}
+    bad = {"path": str(tmp_path / "b"), "text": "t", "restarts": ["other"], "validate": "grep -q nowhere %s"}
+    assert files(files=[good, bad])["gpuprov"]["path"] == str(tmp_path / "b")
+    assert systemctl.read_text() == "try-restart docker\n"
+
+
+def test_a_broken_record_is_told_with_its_path(files: Run, tmp_path: Path) -> None:
+    record, path = tmp_path / "state" / "owned.json", tmp_path / "x"
+    record.parent.mkdir()
+    record.write_text("")
+    result = files(files=[{"path": str(path), "text": "t"}])
+    assert (result["failed"], result["gpuprov"]["reason"]) == (True, "record")
+    assert result["gpuprov"]["path"] == str(record)
+    assert not path.exists()
+
+
+def test_after_a_hand_back_what_is_there_is_saved_anew(files: Run, tmp_path: Path) -> None:
+    path, backups = tmp_path / "daemon.json", tmp_path / "backups"
+    path.write_text('{"a": 1}')
+    wanted = {"path": str(path), "text": '{"b": 2}', "merge": "json"}
+    files(files=[wanted])
+    files(delete_folders=[str(backups)], backups="")
+    path.write_text('{"c": 3}')
+    files(files=[wanted])
+    assert (backups / str(path).lstrip("/")).read_text() == '{"c": 3}'

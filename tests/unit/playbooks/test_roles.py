@@ -52,6 +52,7 @@ def test_the_only_play_uses_every_role_once() -> None:
     assert play["gather_facts"] is False
     names = [row["role"] for row in play["roles"]]
     assert sorted(names) == [role.name for role in ROLES]
+    assert play["force_handlers"] is True
     # The transaction is judged before anything is touched, and the record is written when all is done.
     assert (names[0], names[-1]) == ("gpuprov_packages", "gpuprov_record")
 
@@ -61,3 +62,20 @@ def test_no_service_task_restarts_but_the_handler() -> None:
         for task in read(role / "tasks" / "main.yml"):
             arguments = task.get("gpuprov_services", {})
             assert "moved" not in arguments, task["name"]
+
+
+def test_what_has_to_restart_does_so_before_services_start() -> None:
+    first, _ = read(PLAYBOOKS / "roles" / "gpuprov_services" / "tasks" / "main.yml")
+    assert first["ansible.builtin.meta"] == "flush_handlers"
+    (play,) = read(PLAYBOOKS / "site.yml")
+    names = [row["role"] for row in play["roles"]]
+    notifying = {role.name for role in ROLES for task in read(role / "tasks" / "main.yml") if "notify" in task}
+    assert notifying == {"gpuprov_packages", "gpuprov_modules"}
+    assert max(names.index(name) for name in notifying) < names.index("gpuprov_services")
+
+
+def test_the_mark_that_one_step_leaves_is_the_one_that_its_handler_takes_away() -> None:
+    role = PLAYBOOKS / "roles" / "gpuprov_modules"
+    (handler,) = read(role / "handlers" / "main.yml")
+    marks = [task["gpuprov_files"]["pending"] for task in read(role / "tasks" / "main.yml") if "notify" in task]
+    assert marks == [handler["gpuprov_initramfs"]["pending"]]
