@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from gpuprov.converge.events import Kind, TaskEvent
@@ -195,13 +196,19 @@ _REASONS: Final[Mapping[str, tuple[str, str]]] = {
     "space": ("GP-CONV-003", "free space on that file system and run the same command again"),
     "verify": ("GP-CONV-002", "see the transaction's log in /var/lib/gpuprov/transactions on the host"),
     "file": ("GP-CONV-001", "the old file is still in place"),
+    "initramfs": ("GP-CONV-001", "end the cause and run the same command again: it is made then"),
     "service": ("GP-CONV-001", "see `journalctl -u UNIT` on the host"),
 }
 """Reasons of our own modules whose sentence stands as it is: code and hint."""
 
 
-def diagnose(event: TaskEvent) -> Diagnostic:
-    """Translate a failed task or an unreachable host."""
+def diagnose(event: TaskEvent, *, log: Path) -> Diagnostic:
+    """Translate a failed task or an unreachable host.
+
+    Args:
+        event: what the runner said of it.
+        log: where all that Ansible printed is kept, for hints.
+    """
     ours = event.result.get("gpuprov")
     if isinstance(ours, Mapping):
         return _diagnose_ours(event.host, ours)
@@ -216,7 +223,7 @@ def diagnose(event: TaskEvent) -> Diagnostic:
         event.host,
         f'the task "{event.task}" failed: {_headline(event.result)}',
         text,
-        "the log of the run has all that Ansible printed",
+        f"all that Ansible printed is in {log}",
     )
 
 

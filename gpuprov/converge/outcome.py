@@ -1,6 +1,7 @@
 """Events of one play -> the outcome of each host."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from gpuprov.converge.errors import diagnose
@@ -12,8 +13,10 @@ from gpuprov.model.diagnostic import Diagnostic
 class Tally:
     """Collects what the events of one host say."""
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, log: Path) -> None:
         self.host = host
+        self.log = log
+        """Where Ansible's output is kept, for hints."""
         self.in_flight = ""
         """The task that runs now; empty between tasks."""
         self._status: HostStatus | None = None
@@ -31,7 +34,7 @@ class Tally:
         self._changed += event.on_host and event.changed
         if event.kind in {Kind.FAILED, Kind.UNREACHABLE}:
             self._status = HostStatus.FAILED if event.kind is Kind.FAILED else HostStatus.UNREACHABLE
-            self._diagnostics.append(diagnose(event))
+            self._diagnostics.append(diagnose(event, log=self.log))
         if event.kind is Kind.OK:
             self._packages += _moves(event.result, "packages")
             self._others += _moves(event.result, "others")
@@ -50,7 +53,7 @@ class Tally:
             status = HostStatus.OK
         elif status is None:
             status = HostStatus.CANCELLED if cancelled else HostStatus.FAILED
-            diagnostics.append(_unfinished(self.host, cancelled=cancelled, tail=tail))
+            diagnostics.append(_unfinished(self, cancelled=cancelled, tail=tail))
         return HostOutcome(
             status=status,
             changed=self._changed,
@@ -58,7 +61,7 @@ class Tally:
             diagnostics=tuple(diagnostics),
             packages=tuple(self._packages),
             others=tuple(self._others),
-            notes=tuple(self._notes),
+            notes=tuple(dict.fromkeys(self._notes)),
         )
 
 
@@ -80,19 +83,19 @@ def _notes(event: TaskEvent) -> list[str]:
     return notes
 
 
-def _unfinished(host: str, *, cancelled: bool, tail: str) -> Diagnostic:
+def _unfinished(tally: Tally, *, cancelled: bool, tail: str) -> Diagnostic:
     if cancelled:
         return Diagnostic(
             code="GP-RUN-003",
-            address=host,
+            address=tally.host,
             summary="the run was interrupted before the host was done",
             detail="a package transaction that had begun goes on by itself on the host",
             hint="run the same command again: it waits for such a transaction and goes on from there",
         )
     return Diagnostic(
         code="GP-CONV-001",
-        address=host,
+        address=tally.host,
         summary="Ansible ended before the host was done, without saying why",
         detail=tail,
-        hint="run the same command again; the log of the run has all that Ansible printed",
+        hint=f"run the same command again; all that Ansible printed is in {tally.log}",
     )

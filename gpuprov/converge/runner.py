@@ -1,15 +1,11 @@
 """Runs the play: the only file that knows ansible_runner."""
 
-import contextlib
 import os
 import shlex
-import shutil
-import subprocess
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +16,7 @@ import ansible_runner
 from gpuprov.converge.events import Kind, is_end, parse_event
 from gpuprov.converge.inventory import inventory, secrets, to_yaml
 from gpuprov.converge.outcome import Tally
+from gpuprov.converge.short_folder import short_folder
 from gpuprov.converge.types import ConvergeResult, Removal, RunDocuments
 from gpuprov.converge.variables import document_variables, host_variables
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -27,7 +24,6 @@ from gpuprov.model.host import Host
 from gpuprov.model.progress import Progress, Report
 from gpuprov.want.types import HostWant
 
-_FORKS: Final = 32
 _GRACE: Final = 10.0
 """Seconds that a running task gets after Ctrl-C; a package transaction goes on by itself on the host."""
 _TAIL: Final = 20
@@ -42,6 +38,7 @@ def converge(
     documents: RunDocuments,
     report: Report,
     cancel: threading.Event | None = None,
+    forks: int = 32,
 ) -> ConvergeResult:
     """Run the play on hosts and say what it did on each.
 
@@ -53,6 +50,7 @@ def converge(
         documents: kept on every host.
         report: where progress goes.
         cancel: set to stop after the running task.
+        forks: at most so many hosts at once.
 
     Raises:
         GpuprovError: the play did not start at all.
@@ -62,8 +60,9 @@ def converge(
     members = [host for host, _, _ in hosts]
     variables = {host.name: host_variables(want, removal, when=when) for host, want, removal in hosts}
     _write(private / "inventory.yml", to_yaml(inventory(members, variables, document_variables(documents))) + "\n")
-    watch = _Watch(tallies={host.name: Tally(host.name) for host in members}, report=report, cancel=cancel)
-    with _short_folder() as short:
+    log = private / "artifacts" / "play" / "stdout"
+    watch = _Watch(tallies={host.name: Tally(host.name, log) for host in members}, report=report, cancel=cancel)
+    with short_folder() as short:
         words = ["-i", str(private / "inventory.yml")]
         passwords = secrets(members)
         if passwords is not None:
@@ -71,14 +70,15 @@ def converge(
             watch.secrets.append(file)
             _write(file, to_yaml(passwords) + "\n")
             words += ["-i", str(file)]
-        words += ["--check", "--diff"] if check else []
-        status = _run(private, playbooks, words, _environment(playbooks, short, len(members)), watch)
-    log = private / "artifacts" / "play" / "stdout"
+        # No --diff: it would bring the text of the host's own files into the run's folder.
+        words += ["--check"] if check else []
+        environment = _environment(playbooks, short, max(1, min(len(members), forks)))
+        status = _run(private, playbooks, short, words, environment, watch)
     tail = _tail(log)
-    if not watch.events:
+    if not watch.events and not watch.interrupted:
         raise GpuprovError(_not_started(status, tail))
     outcomes = {
-        name: tally.outcome(ended=watch.ended, cancelled=watch.stopped, tail=tail)
+        name: tally.outcome(ended=watch.ended, cancelled=watch.interrupted, tail=tail)
         for name, tally in watch.tallies.items()
     }
     return ConvergeResult(hosts=outcomes, log=log)
@@ -113,6 +113,11 @@ class _Watch:
             self.report(Progress(phase="converge", subject=found.host, text=text))
         return True
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether the play was asked to stop before it had ended."""
+        return not self.ended and (self.stopped or (self.cancel is not None and self.cancel.is_set()))
+
     def forget_secrets(self) -> None:
         """Delete the files with secrets."""
         for file in self.secrets:
@@ -128,7 +133,9 @@ class _Watch:
         return self.stopped
 
 
-def _run(private: Path, playbooks: Path, words: Sequence[str], environment: Mapping[str, str], watch: _Watch) -> str:
+def _run(
+    private: Path, playbooks: Path, short: Path, words: Sequence[str], environment: Mapping[str, str], watch: _Watch
+) -> str:
     """Run ansible-playbook to its end; returns the runner's status word."""
     runner = ansible_runner.interface.init_runner(
         private_data_dir=str(private),
@@ -146,8 +153,11 @@ def _run(private: Path, playbooks: Path, words: Sequence[str], environment: Mapp
     # The runner starts from the whole environment; settings of the user's own Ansible must not reach the play.
     inherited = {name: value for name, value in runner.config.env.items() if not _is_setting(name, os.environ)}
     runner.config.env = {**inherited, **environment}
-    # It also writes that environment down, with whatever token the user keeps there.
-    watch.secrets.append(private / "artifacts" / "play" / "command")
+    # It also writes that environment down, with whatever token the user keeps there: a kill may not leave it on a disk.
+    written = private / "artifacts" / "play" / "command"
+    written.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+    written.symlink_to(short / "command")
+    watch.secrets += [written, short / "command"]
     try:
         runner.run()
     finally:
@@ -162,7 +172,7 @@ def _is_setting(name: str, environment: Mapping[str, str]) -> bool:
     return name.startswith("ANSIBLE_") and name in environment and name != "ANSIBLE_CALLBACK_PLUGINS"
 
 
-def _environment(playbooks: Path, short: Path, hosts: int) -> dict[str, str]:
+def _environment(playbooks: Path, short: Path, forks: int) -> dict[str, str]:
     """Everything that ansible.cfg could say, so that no file of the user's has a say."""
     return {
         # ansible-playbook of the same installation, also where nobody activated its environment.
@@ -180,7 +190,7 @@ def _environment(playbooks: Path, short: Path, hosts: int) -> dict[str, str]:
         "ANSIBLE_SSH_ARGS": "-C -o ControlMaster=auto -o ControlPersist=30s",
         "ANSIBLE_PIPELINING": "True",
         "ANSIBLE_HOST_KEY_CHECKING": "True",
-        "ANSIBLE_FORKS": str(max(1, min(hosts, _FORKS))),
+        "ANSIBLE_FORKS": str(forks),
         "ANSIBLE_GATHERING": "explicit",
         "ANSIBLE_CACHE_PLUGIN": "memory",
         "ANSIBLE_NOCOWS": "1",
@@ -190,24 +200,6 @@ def _environment(playbooks: Path, short: Path, hosts: int) -> dict[str, str]:
         "ANSIBLE_INVENTORY_ENABLED": "yaml",
         "ANSIBLE_DEPRECATION_WARNINGS": "False",
     }
-
-
-@contextlib.contextmanager
-def _short_folder() -> Iterator[Path]:
-    """A private folder with a short path (a socket's path has room for 107 bytes); ssh's masters end with it."""
-    folder = Path(tempfile.mkdtemp(prefix="gp-"))
-    try:
-        yield folder
-    finally:
-        for socket in (folder / "cp").glob("*"):
-            subprocess.run(
-                ["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "gpuprov"],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=10,
-                check=False,  # a master that has ended by itself is what is wanted
-            )
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _new_folder(folder: Path) -> Path:

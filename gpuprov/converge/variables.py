@@ -116,12 +116,18 @@ def _record(want: HostWant, when: str) -> Variables:
             "gpuprov_record_documents": [],
             "gpuprov_record_files": [],
             "gpuprov_record_delete": [str(RECORD / name) for name in names],
-            "gpuprov_record_delete_folders": [str(RECORD / "transactions"), "/var/cache/gpuprov"],
+            # A later run then saves anew what it finds.
+            "gpuprov_record_delete_folders": [
+                *(str(RECORD / name) for name in ("transactions", "backups")),
+                "/var/cache/gpuprov",
+            ],
         }
+    # On a host that had every package before, the package step has nothing to write there: it brought nothing.
     # The moment alone is no change: a second run of the same want writes nothing.
+    brought = {"path": str(RECORD / "installed.json"), "text": "[]\n", "keep": True}
     owned = {"path": str(RECORD / "owned.json"), "text": _json(_owned(want, when)), "volatile": ["when"]}
     return {
-        "gpuprov_record_files": [_private("want.json", _json(asdict(want))), owned],
+        "gpuprov_record_files": [_private("want.json", _json(asdict(want))), brought, owned],
         "gpuprov_record_delete": [],
         "gpuprov_record_delete_folders": [],
     }

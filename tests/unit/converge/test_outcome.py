@@ -10,6 +10,7 @@ from gpuprov.converge.events import Kind, is_end, parse_event
 from gpuprov.converge.outcome import Tally
 from gpuprov.converge.types import HostOutcome, HostStatus
 
+LOG = Path("/runs/1/ansible-1/artifacts/play/stdout")
 EVENTS = Path(__file__).parents[2] / "cases" / "converge" / "events"
 
 
@@ -19,7 +20,7 @@ def load(name: str) -> list[dict[str, Any]]:
 
 def outcomes(events: list[dict[str, Any]], *, cancelled: bool = False) -> dict[str, HostOutcome]:
     parsed = [found for event in events if (found := parse_event(event)) is not None]
-    tallies = {event.host: Tally(event.host) for event in parsed}
+    tallies = {event.host: Tally(event.host, LOG) for event in parsed}
     for event in parsed:
         tallies[event.host].take(event)
     ended = any(is_end(event) for event in events)
@@ -77,16 +78,17 @@ def test_a_run_that_breaks_off_is_never_ok() -> None:
     half = events[: len(events) // 2]
     assert outcomes(half)["node-2"].status is FAILED
     assert outcomes(half)["node-2"].diagnostics[0].detail == "last line"
+    assert str(LOG) in outcomes(half)["node-2"].diagnostics[0].hint
     stopped = outcomes(half, cancelled=True)["node-2"]
     assert (stopped.status, stopped.diagnostics[0].code) == (HostStatus.CANCELLED, "GP-RUN-003")
 
 
 def test_a_host_that_no_event_names_is_not_ok() -> None:
-    assert Tally("h").outcome(ended=True, cancelled=False, tail="").status is FAILED
+    assert Tally("h", LOG).outcome(ended=True, cancelled=False, tail="").status is FAILED
 
 
 def test_the_running_task_is_known() -> None:
-    tally = Tally("node-2")
+    tally = Tally("node-2", LOG)
     seen = []
     for event in load("wrong-sudo-password"):
         found = parse_event(event)

@@ -115,7 +115,7 @@ def event(name: str, task: str = "t") -> dict[str, Any]:
 @pytest.fixture
 def watch() -> Callable[[threading.Event | None], _Watch]:
     def make(cancel: threading.Event | None) -> _Watch:
-        return _Watch(tallies={"one": Tally("one")}, report=ignore_progress, cancel=cancel)
+        return _Watch(tallies={"one": Tally("one", Path("log"))}, report=ignore_progress, cancel=cancel)
 
     return make
 

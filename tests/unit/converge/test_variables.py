@@ -98,6 +98,9 @@ def test_the_record_owns_every_file_but_the_shared_one() -> None:
     assert owned["files"][PINS_PATH] == hashlib.sha256(pins.text.encode()).hexdigest()
     assert owned["sources"] == ["nvidia"]
     assert owned["want"] == WANT.digest
+    # What the package step wrote there stays; it is written here where that step had nothing to do.
+    brought = files["/var/lib/gpuprov/installed.json"]
+    assert (brought["text"], brought["keep"]) == ("[]\n", True)
     # The record is last: what it says is true only when everything before it was written.
     assert list(files)[-1] == "/var/lib/gpuprov/owned.json"
 
@@ -119,3 +122,6 @@ def test_a_hand_back_takes_the_record_away_and_leaves_packages() -> None:
     assert found["gpuprov_record_files"] == found["gpuprov_record_documents"] == []
     assert "/var/lib/gpuprov/owned.json" in found["gpuprov_record_delete"]
     assert found["gpuprov_services_units"] == []
+    gone = {*found["gpuprov_record_delete"], *found["gpuprov_record_delete_folders"]}
+    everything = {"want.json", "spec.yaml", "lock.json", "owned.json", "installed.json", "proven", "transactions"}
+    assert gone == {f"/var/lib/gpuprov/{name}" for name in (*everything, "backups")} | {"/var/cache/gpuprov"}
