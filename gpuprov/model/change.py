@@ -66,7 +66,7 @@ class HostPlan:
 
     @property
     def satisfied(self) -> bool:
-        """Whether nothing has to be done and nothing is wrong."""
+        """Whether nothing has to be done; what no change ends is in `not_curable` and `unknown`."""
         return not self.changes
 
     @property
