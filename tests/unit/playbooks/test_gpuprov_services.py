@@ -1,5 +1,8 @@
+import os
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -35,3 +38,73 @@ def test_the_loaded_driver_is_read_from_both_flavours(
     load: Callable[[str], ModuleType], text: str, version: str
 ) -> None:
     assert load("gpuprov_services").parse_loaded(text) == version
+
+
+@pytest.fixture
+def systemctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """A systemctl over units given as name=state; acting on `broken` fails. Gives the calls that acted."""
+    programs, calls = tmp_path / "programs", tmp_path / "calls"
+    programs.mkdir()
+    (programs / "systemctl").write_text(
+        f"""#!/bin/sh
+case "$1" in
+show) shift 2; for u in "$@"; do
+    echo "Id=$u"; echo LoadState=loaded; echo "ActiveState=$(cat {tmp_path}/$u)"; echo SubState=x
+    echo UnitFileState=enabled; echo NeedDaemonReload=no; echo Type=notify; echo; done ;;
+*) echo "$@" >>{calls}; case "$2" in broken*) echo "Job failed"; exit 1;; esac; echo active >{tmp_path}/$2 ;;
+esac
+"""
+    )
+    (programs / "journalctl").write_text("#!/bin/sh\necho 'a log line'\n")
+    for program in programs.iterdir():
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    return lambda: calls.read_text().splitlines() if calls.exists() else []
+
+
+def services(run_module: Callable[..., Any], folder: Path, units: dict[str, str], **params: object) -> dict[str, Any]:
+    for name, state in units.items():
+        (folder / f"{name}.service").write_text(state)
+    rows = [{"name": name, "packages": ["p"]} for name in units]
+    return dict(run_module("gpuprov_services", services=rows, settle=1, **params))
+
+
+def test_one_unit_that_fails_does_not_keep_the_others_from_restarting(
+    run_module: Callable[..., Any], tmp_path: Path, systemctl: Callable[..., list[str]]
+) -> None:
+    result = services(run_module, tmp_path, {"broken": "active", "docker": "active"}, moved=["p"])
+    assert (result["failed"], result["gpuprov"]["unit"]) == (True, "broken")
+    assert "a log line" in result["gpuprov"]["detail"]
+    assert systemctl() == ["restart broken.service", "restart docker.service"]
+
+
+@pytest.mark.parametrize(
+    ("state", "params", "calls"),
+    [
+        ("active", {"moved": ["p"]}, ["restart docker.service"]),
+        ("active", {"restart": ["docker"]}, ["restart docker.service"]),
+        ("active", {"moved": ["p"], "fresh": ["docker"]}, []),
+        ("active", {}, []),
+        # What does not run is started by the step that may start, not by a forced handler.
+        ("inactive", {"moved": ["p"]}, []),
+        ("failed", {"moved": ["p"]}, []),
+    ],
+)
+def test_without_start_only_what_runs_and_has_to_restart_is_touched(
+    run_module: Callable[..., Any],
+    tmp_path: Path,
+    systemctl: Callable[..., list[str]],
+    state: str,
+    params: dict[str, Any],
+    calls: list[str],
+) -> None:
+    result = services(run_module, tmp_path, {"docker": state}, start=False, **params)
+    assert systemctl() == calls
+    assert result["started"] == (["docker"] if calls else [])
+
+
+def test_what_does_not_run_is_started(
+    run_module: Callable[..., Any], tmp_path: Path, systemctl: Callable[..., list[str]]
+) -> None:
+    result = services(run_module, tmp_path, {"docker": "inactive"})
+    assert (result["changes"], systemctl()) == (["docker started"], ["start docker.service"])
