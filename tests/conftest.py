@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# A law's examples may each take long on a busy machine; the 30 s of a test are the limit.
-settings.register_profile("gpuprov", deadline=None)
-settings.load_profile("gpuprov")
+# A law's examples may each take long on a busy machine; the 30 s of a test are the limit. `make quick` tries fewer.
+settings.register_profile("full", deadline=None, max_examples=100)
+settings.register_profile("quick", deadline=None, max_examples=15)
+settings.load_profile(os.environ.get("GPUPROV_TEST_LAWS", "full"))
 
 WIDER = ("lab", "network", "slow", "live")
 """Markers of the tests that may leave the loopback and use the real home (the lab's bases are cached there)."""

@@ -20,7 +20,7 @@ from gpuprov.lab.vendor.repository import Signature, VendorRepository, build, de
 from gpuprov.lab.vendor.signing import SigningKey, make_key
 from gpuprov.store.cache import cache_folder
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 CASES = yaml.safe_load((Path(__file__).parents[1] / "cases" / "bad-input" / "sources.yaml").read_text(encoding="utf-8"))
 RELEASES = ("580.95.05", "580.105.08")

@@ -17,7 +17,7 @@ from gpuprov.converge.types import HostOutcome, HostStatus, Removal, RunDocument
 from gpuprov.model.host import Host
 from gpuprov.model.progress import ignore_progress
 from gpuprov.want.empty import empty_want
-from gpuprov.want.types import HostWant, Merge, PackageWant
+from gpuprov.want.types import FileWant, HostWant, Merge, PackageWant
 from tests.e2e.site import LabSite
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
@@ -85,6 +85,10 @@ def test_the_life_of_a_host_under_the_play(play: Play) -> None:
     # In this order: each step stands on the one before, and a node of its own for each would cost minutes.
     looking_touches_nothing_and_the_play_does_what_it_said(play)
     a_second_time_nothing_changes(play)
+    another_file_under_a_locked_version_is_refused(play)
+    a_broken_record_is_told_and_left_alone(play)
+    a_restart_is_not_lost_when_a_later_step_fails(play)
+    what_a_lost_run_left_to_do_is_done(play)
     a_transaction_that_would_remove_the_operators_package_is_refused(play)
     the_lock_of_another_program_is_waited_for(play)
     what_gpuprov_brought_goes_and_what_was_there_stays(play)
@@ -114,6 +118,58 @@ def a_second_time_nothing_changes(play: Play) -> None:
     assert (again.status, again.changed, again.packages) == (HostStatus.OK, 0, ())
     assert play.root("systemctl show -p ActiveEnterTimestamp docker") == started
     assert play.run(check=True).changed == 0
+
+
+def another_file_under_a_locked_version_is_refused(play: Play) -> None:
+    want = play.with_package("tree")
+    *others, tree = want.pool.packages
+    wrong = replace(want, pool=replace(want.pool, packages=(*others, replace(tree, sha256="0" * 64))))
+    before = play.root(STATE)
+    for check in (True, False):
+        found = play.run(wrong, check=check)
+        assert [diagnostic.code for diagnostic in found.diagnostics] == ["GP-PLAN-003"]
+        assert f"tree {tree.version}" in found.diagnostics[0].summary
+    assert play.root(STATE) == before
+
+
+def a_broken_record_is_told_and_left_alone(play: Play) -> None:
+    path = "/var/lib/gpuprov/owned.json"
+    play.root(f"cp -p {path} /tmp/owned.json; : > {path}")
+    found = play.run(play.with_package("tree"))
+    assert [diagnostic.code for diagnostic in found.diagnostics] == ["GP-CONV-001"]
+    assert path in found.diagnostics[0].summary
+    assert f"mv {path}" in found.diagnostics[0].hint
+    assert play.root(f"stat -c %s {path}; {STATUS} tree 2>/dev/null || echo no").split() == ["0", "no"]
+    play.root(f"mv /tmp/owned.json {path}")
+
+
+def a_restart_is_not_lost_when_a_later_step_fails(play: Play) -> None:
+    want = play.with_package("tree")
+    services = tuple(
+        replace(service, packages=(*service.packages, "tree")) if service.name == "docker" else service
+        for service in want.pool.services
+    )
+    bad = FileWant(path="/etc/gpuprov-test", text="x", owner="nobody-such")
+    pool = replace(want.pool, services=services, files=(*want.pool.files, bad))
+    started = play.root("systemctl show -p ActiveEnterTimestampMonotonic docker")
+    found = play.run(replace(want, pool=pool))
+    assert "nobody-such" in found.diagnostics[0].summary
+    assert [move.split()[0] for move in found.packages] == ["tree"]
+    assert play.root("systemctl show -p ActiveEnterTimestampMonotonic docker") != started
+    assert play.root("systemctl is-active docker") == "active"
+    assert play.run(removal=Removal(packages=("tree",))).status is HostStatus.OK
+
+
+def what_a_lost_run_left_to_do_is_done(play: Play) -> None:
+    mark = "/var/lib/gpuprov/initramfs-pending"
+    if not [file for file in play.want.pool.files if file.path.startswith("/etc/modprobe.d/")]:
+        return  # a host without GPUs has no module settings
+    play.root(f"touch {mark}")
+    found = play.run()
+    assert (found.status, found.changed > 0) == (HostStatus.OK, True)
+    assert [note for note in found.notes if "earlier run" in note]
+    assert play.root(f"test -e {mark} || echo gone") == "gone"
+    assert play.run().changed == 0
 
 
 def a_transaction_that_would_remove_the_operators_package_is_refused(play: Play) -> None:
@@ -180,8 +236,9 @@ def a_hand_back_leaves_packages_and_takes_the_rest(play: Play) -> None:
     found = play.run(empty, gone)
     assert found.status is HostStatus.OK, found.diagnostics
     assert play.root("apt-mark showhold") == ""
+    assert [note for note in found.notes if note.startswith("installed as before, no longer held: ")]
     assert play.root(f"{STATUS} docker.io") == "installed"
-    ours = "/etc/apt/*/gpuprov* /etc/modprobe.d/gpuprov* /var/lib/gpuprov/*.json /var/cache/gpuprov"
+    ours = "/etc/apt/*/gpuprov* /etc/modprobe.d/gpuprov* /var/lib/gpuprov/* /var/cache/gpuprov"
     assert play.root(f"ls -d {ours} 2>/dev/null", check=False) == ""
     assert play.root("systemctl is-active docker") == "active"
     again = play.run(empty)

@@ -60,7 +60,7 @@ MIRRORED = {
 BOTH_KNOWN = set(MIRRORED) - {FindingKind.UNKNOWN}
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None)
 @given(snapshots())
 def test_a_host_does_not_differ_from_itself_but_its_unknowns_stay(snapshot: Snapshot) -> None:
     unknown = {address for address in snapshot.facts if isinstance(snapshot.observe(address), Unknown)}
@@ -69,7 +69,7 @@ def test_a_host_does_not_differ_from_itself_but_its_unknowns_stay(snapshot: Snap
     assert all(finding.kind is FindingKind.UNKNOWN for finding in found)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None)
 @given(snapshots(), snapshots("b"))
 def test_the_other_way_round_says_the_same_mirrored(first: Snapshot, second: Snapshot) -> None:
     there, back = compared(first, second), compared(second, first)
@@ -79,7 +79,7 @@ def test_the_other_way_round_says_the_same_mirrored(first: Snapshot, second: Sna
     assert [f.address for f in there] == [f.address for f in back]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None)
 @given(snapshots(), snapshots("b"))
 def test_an_unknown_on_either_side_is_a_finding(first: Snapshot, second: Snapshot) -> None:
     found = {finding.address: finding.kind for finding in compared(first, second)}

@@ -106,7 +106,7 @@ def left(plan: HostPlan) -> set[str]:
     return {finding.address for finding in (*plan.not_curable, *plan.unknown)}
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(drifted())
 def test_a_plan_ends_every_finding_that_it_does_not_list(case: Case) -> None:
     want, snapshot = case.want, case.snapshot
@@ -116,7 +116,7 @@ def test_a_plan_ends_every_finding_that_it_does_not_list(case: Case) -> None:
     assert still - left(plan) == set()
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(drifted())
 def test_every_finding_is_ended_by_the_changes_or_listed_once_as_what_it_is(case: Case) -> None:
     want, snapshot = case.want, case.snapshot
@@ -136,7 +136,7 @@ def test_every_finding_is_ended_by_the_changes_or_listed_once_as_what_it_is(case
     assert {f.address for f in plan.not_curable} <= still
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(drifted())
 def test_the_next_plan_is_empty(case: Case) -> None:
     want, snapshot = case.want, case.snapshot
@@ -146,7 +146,7 @@ def test_the_next_plan_is_empty(case: Case) -> None:
     assert again.changes == ()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(drifted())
 def test_no_finding_means_no_change(case: Case) -> None:
     want, snapshot = case.want, case.snapshot
@@ -157,7 +157,7 @@ def test_no_finding_means_no_change(case: Case) -> None:
     assert left(plan) == set()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(drifted())
 def test_every_change_stands_at_a_finding_or_follows_from_another_change(case: Case) -> None:
     want, snapshot = case.want, case.snapshot
@@ -170,7 +170,7 @@ def test_every_change_stands_at_a_finding_or_follows_from_another_change(case: C
     assert own or not follows
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(drifted())
 def test_an_unknown_never_vanishes_and_is_never_acted_upon(case: Case) -> None:
     want, snapshot = case.want, case.snapshot
@@ -182,7 +182,7 @@ def test_an_unknown_never_vanishes_and_is_never_acted_upon(case: Case) -> None:
     assert not unknown & {change.address for change in plan.changes}
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None)
 @given(drifted(), drifted())
 def test_a_plan_holds_exactly_while_what_it_read_stays(case: Case, other: Case) -> None:
     want, snapshot = case.want, case.snapshot

@@ -123,7 +123,7 @@ def read_by_ansible(text: str, folder: Path) -> Any:
     return DataLoader().load_from_file(str(path), cache="none", unsafe=False)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),

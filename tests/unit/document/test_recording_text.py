@@ -46,7 +46,7 @@ def record(stdout: str, stderr: str = "", name: str = "smi") -> Recording:
     )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(deadline=None)
 @given(TEXT, TEXT, TEXT.filter(bool))
 @example(" leading\n", "\n\n", "a")
 @example("a\n\n\n", "\n a\n", "a")

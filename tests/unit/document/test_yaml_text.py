@@ -88,7 +88,7 @@ def refused(text: str) -> tuple[Diagnostic, ...]:
 PIECES = [*":-{}[]\"'\n\t #&*!|>%@`?,abc01._~<=\r\u2028\ufeff\x85\x00", "- ", "a: ", "---\n"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(PIECES)))
 @example(["a: ", "\ud800"])
 @example(["\ufeff"])
@@ -100,7 +100,7 @@ def test_any_text_is_read_or_refused_with_a_place(parts: list[str]) -> None:
         assert found.span.column >= 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(st.binary(max_size=40))
 def test_bytes_decode_exactly_or_are_refused(data: bytes) -> None:
     try:

@@ -56,7 +56,7 @@ CONSTRAINTS = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(driver=CONSTRAINTS, dcgm=CONSTRAINTS)
 @example(driver="5 ", dcgm="= 4.7.0 ")
 @example(driver=">=580,=580.8", dcgm="4.*")

@@ -88,7 +88,7 @@ ROW = st.fixed_dictionaries(
 INDEX = st.lists(ROW, min_size=3, max_size=14, unique_by=lambda row: row["is"])
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=INDEX, wanted=st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True))
 def test_law_an_answer_is_whole_and_consistent_and_a_refusal_is_right(
     rows: list[dict[str, str]], wanted: list[str], index_of: IndexOf

@@ -106,7 +106,7 @@ def _dpkg(a: str, relation: str, b: str) -> bool:
 
 
 @pytest.mark.skipif(DPKG is None, reason="no dpkg on this machine")
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(a=st.one_of(VERSION, REAL), b=st.one_of(VERSION, REAL))
 def test_law_the_order_is_dpkgs(a: str, b: str) -> None:
     sign = compare(a, b)
@@ -114,7 +114,7 @@ def test_law_the_order_is_dpkgs(a: str, b: str) -> None:
 
 
 @pytest.mark.skipif(DPKG is None, reason="no dpkg on this machine")
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(text=st.one_of(VERSION, st.text(alphabet="0129ab:-+~._é٣", max_size=6)))
 def test_law_what_is_refused_dpkg_refuses_too(text: str) -> None:
     assert DPKG is not None

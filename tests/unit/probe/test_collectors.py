@@ -107,7 +107,7 @@ texts = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(stdout=texts, stderr=st.text(max_size=60), status=st.integers(0, 255), other=texts)
 def test_a_parser_never_raises_and_never_forgets_a_fact(stdout: str, stderr: str, status: int, other: str) -> None:
     for collector in COLLECTORS:

@@ -95,7 +95,7 @@ def test_spans_lead_to_the_text() -> None:
         assert lines[span.line - 1][span.column - 1 : span.end_column - 1] == text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(st.data())
 def test_no_mutation_of_a_spec_makes_load_raise(data: st.DataObject) -> None:
     text = REFUSED["base"]

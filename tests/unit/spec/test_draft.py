@@ -127,7 +127,7 @@ def test_any_host_name_gives_a_spec_that_loads(host: str) -> None:
     assert spec is not None
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(sorted(GPU_HOST)),
