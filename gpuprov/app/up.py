@@ -200,6 +200,7 @@ def _tools(
             documents=documents,
             report=report,
             cancel=cancel,
+            forks=access.forks,
         )
         return result.hosts
 
