@@ -160,7 +160,8 @@ def test_reboot_pending_is_no_drift(fresh_lab: Callable[..., LabSite]) -> None:
     moved = " ".join(f"{package}={releases[-1]}-1" for package in packages)
     site.root(
         name,
-        f"rm /etc/apt/preferences.d/gpuprov.pref; apt-get update -qq; apt-get install -qq -y --allow-change-held-packages {moved}",
+        "rm /etc/apt/preferences.d/gpuprov.pref; apt-get update -qq;"
+        f" apt-get install -qq -y --allow-change-held-packages {moved}",
     )
     found = site.drift()
     kinds = {f["address"]: f["kind"] for f in found.body["findings"]}
