@@ -5,7 +5,7 @@ from typing import Final
 from gpuprov.model.address import member_address
 from gpuprov.model.change import Action, Change
 from gpuprov.model.facet import Cost
-from gpuprov.model.fact import Known
+from gpuprov.model.fact import Known, Unknown
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.plan.cure import Cure, Scene, text_of
 from gpuprov.plan.files import file_right, wanted_files
@@ -24,8 +24,7 @@ def cure_services(scene: Scene, cure: Cure) -> None:
                 cure.leave([finding])
             else:
                 cure.changes.append(_bring(name, leaf, finding, scene))
-    rebooted = any(change.action is Action.REBOOT for change in cure.changes)
-    if not rebooted:  # a reboot restarts everything
+    if not _reboots(cure):  # a reboot restarts everything
         cure.changes.extend(_restarts(scene, cure))
     _runtimes(scene, cure)
     _exporters(scene, cure)
@@ -110,7 +109,8 @@ def _exporters(scene: Scene, cure: Cure) -> None:
     for name, leaves in scene.members("exporter"):
         finding = leaves["answers"]
         service = next((s for s in scene.want.pool.services if s.exporter == name), None)
-        if service is None:
+        if service is None or (_reboots(cure) and _unseen(service, scene) and not _started(service, cure)):
+            # A boot starts what is enabled; of a unit that nobody could look at, that is not known.
             cure.leave([finding])
         elif not _touched(service, cure):
             if finding.kind is FindingKind.UNKNOWN:
@@ -121,8 +121,17 @@ def _exporters(scene: Scene, cure: Cure) -> None:
 
 def _touched(service: ServiceWant, cure: Cure) -> bool:
     """Whether another change starts the unit anew."""
-    return any(
-        change.action is Action.REBOOT
-        or (change.action in {Action.START, Action.RESTART} and change.subject == service.name)
-        for change in cure.changes
-    )
+    return _reboots(cure) or _started(service, cure)
+
+
+def _reboots(cure: Cure) -> bool:
+    return any(change.action is Action.REBOOT for change in cure.changes)
+
+
+def _started(service: ServiceWant, cure: Cure) -> bool:
+    return any(c.action in {Action.START, Action.RESTART} and c.subject == service.name for c in cure.changes)
+
+
+def _unseen(service: ServiceWant, scene: Scene) -> bool:
+    seen = (scene.snapshot.observe(member_address("service", service.name, leaf)) for leaf in _ACTIONS)
+    return any(isinstance(observation, Unknown) for observation in seen)
