@@ -109,8 +109,8 @@ def _exporters(scene: Scene, cure: Cure) -> None:
     for name, leaves in scene.members("exporter"):
         finding = leaves["answers"]
         service = next((s for s in scene.want.pool.services if s.exporter == name), None)
-        if service is None or (_reboots(cure) and _unseen(service, scene) and not _started(service, cure)):
-            # A boot starts what is enabled; of a unit that nobody could look at, that is not known.
+        if service is None or (_unseen(service, scene) and not _started(service, cure)):
+            # A boot starts what is enabled; a unit that nobody could look at is not acted upon.
             cure.leave([finding])
         elif not _touched(service, cure):
             if finding.kind is FindingKind.UNKNOWN:
@@ -133,5 +133,5 @@ def _started(service: ServiceWant, cure: Cure) -> bool:
 
 
 def _unseen(service: ServiceWant, scene: Scene) -> bool:
-    seen = (scene.snapshot.observe(member_address("service", service.name, leaf)) for leaf in _ACTIONS)
-    return any(isinstance(observation, Unknown) for observation in seen)
+    """Whether nobody knows if a boot will start the unit."""
+    return isinstance(scene.snapshot.observe(member_address("service", service.name, "enabled")), Unknown)
