@@ -1,5 +1,6 @@
 """Flags that several commands share, each defined once."""
 
+import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -46,8 +47,31 @@ def target_option(command: Command) -> Command:
     )(command)
 
 
-def access_options(command: Command) -> Command:
-    """How to reach the hosts: inventory, limit, passwords."""
+def access_options(command: Callable[..., int]) -> Callable[..., int]:
+    """How to reach the hosts: inventory, limit, passwords; the command gets them as one `access`."""
+
+    @functools.wraps(command)
+    def with_access(
+        *,
+        inventory: str | None,
+        limit: str | None,
+        ask_become_pass: bool,
+        vault_password_file: str | None,
+        forks: int,
+        **others: Any,
+    ) -> int:
+        password = os.environ.get("GPUPROV_BECOME_PASSWORD")
+        if ask_become_pass:
+            password = click.prompt("sudo password", hide_input=True, err=True)
+        access = Access(
+            inventory=inventory,
+            limit=limit,
+            become_password=password,
+            vault_password_file=vault_password_file,
+            forks=forks,
+        )
+        return command(access=access, **others)
+
     for option in (
         click.option("-i", "--inventory", type=click.Path(), help="Ansible inventory; overrides the spec's."),
         click.option("-l", "--limit", help="Only these hosts or groups, separated by commas."),
@@ -64,17 +88,5 @@ def access_options(command: Command) -> Command:
             "--forks", type=click.IntRange(1, 256), default=32, show_default=True, help="Hosts at the same time."
         ),
     ):
-        command = option(command)
-    return command
-
-
-def read_access(
-    *, inventory: str | None, limit: str | None, ask_become_pass: bool, vault_password_file: str | None, forks: int
-) -> Access:
-    """Make the Access of the shared flags; asks for the sudo password when told to."""
-    password = os.environ.get("GPUPROV_BECOME_PASSWORD")
-    if ask_become_pass:
-        password = click.prompt("sudo password", hide_input=True, err=True)
-    return Access(
-        inventory=inventory, limit=limit, become_password=password, vault_password_file=vault_password_file, forks=forks
-    )
+        with_access = option(with_access)
+    return with_access

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
+from gpuprov.app.access import Access
 from gpuprov.app.init import init_example, init_from_host
-from gpuprov.cli.options import access_options, json_option, read_access
+from gpuprov.cli.options import access_options, json_option
 from gpuprov.render.json_text import show_json
 from gpuprov.render.progress import ProgressView
 from gpuprov.render.terminal import open_terminal
@@ -24,18 +25,13 @@ from gpuprov.render.terminal import open_terminal
 @access_options
 @json_option
 def command(
-    *, source: str | None, folder: Path, inventory: str | None, limit: str | None, ask_become_pass: bool,
-    vault_password_file: str | None, forks: int, as_json: bool, no_colour: bool,
+    *, source: str | None, folder: Path, access: Access, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Write a commented spec and inventory; with --from HOST a spec of what is there. Nothing is overwritten."""
     terminal = open_terminal(colour=False if no_colour else None)
     if source is None:
         written = init_example(folder)
     else:
-        access = read_access(
-            inventory=inventory, limit=limit, ask_become_pass=ask_become_pass,
-            vault_password_file=vault_password_file, forks=forks,
-        )  # fmt: skip
         with ProgressView(terminal) as view:
             written = init_from_host(source, folder, access, view)
     if as_json:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
+from gpuprov.app.access import Access
 from gpuprov.app.optional_site import site_if_there
 from gpuprov.app.parity import ParityRequest, parity
-from gpuprov.cli.options import access_options, json_option, read_access, spec_option
+from gpuprov.cli.options import access_options, json_option, spec_option
 from gpuprov.parity.report import report_body
 from gpuprov.render.diagnostics import show_diagnostics
 from gpuprov.render.json_text import show_json
@@ -22,8 +23,7 @@ from gpuprov.render.terminal import open_terminal
 @access_options
 @json_option
 def command(
-    *, operands: tuple[str, ...], against: str | None, spec: Path, inventory: str | None, limit: str | None,
-    ask_become_pass: bool, vault_password_file: str | None, forks: int, as_json: bool, no_colour: bool,
+    *, operands: tuple[str, ...], against: str | None, spec: Path, access: Access, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Show what differs, read-only: two hosts or snapshots, or hosts and the lock.
 
@@ -32,10 +32,6 @@ def command(
 
     Status: 0 in sync, 7 differences, 10 when something could not be observed.
     """
-    access = read_access(
-        inventory=inventory, limit=limit, ask_become_pass=ask_become_pass,
-        vault_password_file=vault_password_file, forks=forks,
-    )  # fmt: skip
     terminal = open_terminal(colour=False if no_colour else None)
     request = ParityRequest(operands=operands, against_lock=against == "lock", site=site_if_there(spec), access=access)
     with ProgressView(terminal) as view:

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
+from gpuprov.app.access import Access
 from gpuprov.app.preview import preview
-from gpuprov.cli.options import access_options, json_option, read_access, spec_option, target_option, verbose_option
+from gpuprov.cli.options import access_options, json_option, spec_option, target_option, verbose_option
 from gpuprov.render.diagnostics import show_diagnostics
 from gpuprov.render.json_text import diagnostics_body, show_json
 from gpuprov.render.plan_text import show_plan
@@ -22,15 +23,10 @@ from gpuprov.render.terminal import open_terminal
 @verbose_option
 @json_option
 def command(
-    *, spec: Path, target: str, inventory: str | None, limit: str | None, ask_become_pass: bool,
-    vault_password_file: str | None, forks: int, expect_no_changes: bool, verbose: bool, as_json: bool, no_colour: bool,
+    *, spec: Path, target: str, access: Access, expect_no_changes: bool, verbose: bool, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Show what `up` would do on each host: packages from -> to, files, services, reboots. Nothing is changed."""
     del target
-    access = read_access(
-        inventory=inventory, limit=limit, ask_become_pass=ask_become_pass,
-        vault_password_file=vault_password_file, forks=forks,
-    )  # fmt: skip
     terminal = open_terminal(colour=False if no_colour else None)
     with ProgressView(terminal) as view:
         result = preview(spec, access, view)

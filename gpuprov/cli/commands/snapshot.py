@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
+from gpuprov.app.access import Access
 from gpuprov.app.optional_site import site_if_there
 from gpuprov.app.snapshot import replay, take_snapshots
-from gpuprov.cli.options import access_options, json_option, read_access, spec_option
+from gpuprov.cli.options import access_options, json_option, spec_option
 from gpuprov.render.diagnostics import show_diagnostics
 from gpuprov.render.json_text import show_json
 from gpuprov.render.progress import ProgressView
@@ -28,9 +29,8 @@ from gpuprov.render.terminal import open_terminal
 )  # fmt: skip
 @json_option
 def command(
-    *, hosts: tuple[str, ...], spec: Path, inventory: str | None, limit: str | None, ask_become_pass: bool,
-    vault_password_file: str | None, forks: int, out: Path | None, record: Path | None, recordings: tuple[Path, ...],
-    as_json: bool, no_colour: bool,
+    *, hosts: tuple[str, ...], spec: Path, access: Access, out: Path | None, record: Path | None,
+    recordings: tuple[Path, ...], as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Look at hosts, read-only, and write what is there. Without names: all hosts of the spec's pools."""
     terminal = open_terminal(colour=False if no_colour else None)
@@ -39,12 +39,8 @@ def command(
             raise click.UsageError("--replay reads recordings; it takes neither hosts nor --record")
         look = replay(recordings, out=out)
     else:
-        access = read_access(
-            inventory=inventory, limit=limit, ask_become_pass=ask_become_pass,
-            vault_password_file=vault_password_file, forks=forks,
-        )  # fmt: skip
         site = site_if_there(spec)
-        if not hosts and site is None and inventory is None:
+        if not hosts and site is None and access.inventory is None:
             raise click.UsageError("name a host, an inventory (-i), or a spec (-f)")
         with ProgressView(terminal) as view:
             look = take_snapshots(hosts, site=site, access=access, out=out, record=record, report=view)

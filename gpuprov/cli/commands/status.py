@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
+from gpuprov.app.access import Access
 from gpuprov.app.status import status
-from gpuprov.cli.options import access_options, json_option, read_access, spec_option
+from gpuprov.cli.options import access_options, json_option, spec_option
 from gpuprov.render.diagnostics import show_diagnostics
 from gpuprov.render.json_text import show_json
 from gpuprov.render.progress import ProgressView
@@ -18,14 +19,9 @@ from gpuprov.render.terminal import open_terminal
 @access_options
 @json_option
 def command(
-    *, spec: Path, inventory: str | None, limit: str | None, ask_become_pass: bool,
-    vault_password_file: str | None, forks: int, as_json: bool, no_colour: bool,
+    *, spec: Path, access: Access, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Show for each host whether it is as wanted: 0 when all are, 7 for differences, 10 when one could not be seen."""
-    access = read_access(
-        inventory=inventory, limit=limit, ask_become_pass=ask_become_pass,
-        vault_password_file=vault_password_file, forks=forks,
-    )  # fmt: skip
     terminal = open_terminal(colour=False if no_colour else None)
     with ProgressView(terminal) as view:
         result = status(spec, access, view)

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
+from gpuprov.app.access import Access
 from gpuprov.app.up import UpRequest
 from gpuprov.cli.applying import apply
-from gpuprov.cli.options import access_options, json_option, read_access, spec_option, target_option, verbose_option
+from gpuprov.cli.options import access_options, json_option, spec_option, target_option, verbose_option
 
 
 @click.command("up")
@@ -17,8 +18,7 @@ from gpuprov.cli.options import access_options, json_option, read_access, spec_o
 @verbose_option
 @json_option
 def command(
-    *, spec: Path, target: str, inventory: str | None, limit: str | None, ask_become_pass: bool,
-    vault_password_file: str | None, forks: int, yes: bool, verbose: bool, as_json: bool, no_colour: bool,
+    *, spec: Path, target: str, access: Access, yes: bool, verbose: bool, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Bring hosts to the locked stack, and prove it.
 
@@ -26,8 +26,4 @@ def command(
     rebooted only when the plan says so.
     """
     del target
-    access = read_access(
-        inventory=inventory, limit=limit, ask_become_pass=ask_become_pass,
-        vault_password_file=vault_password_file, forks=forks,
-    )  # fmt: skip
     return apply(UpRequest(spec=spec, access=access), yes=yes, verbose=verbose, as_json=as_json, no_colour=no_colour)
