@@ -26,7 +26,14 @@ cat /var/lib/gpuprov/proven
 """
 # `systemctl show` says success/0 for a unit that does not exist, so LoadState counts, and the result that the unit
 # itself wrote. Every transaction has a folder before it has a unit: without folders systemd need not be asked.
+# The module of a lost controller works on for a moment after its unit has ended (holds, the record): its turn tells.
 _TRANSACTION = r"""
+if [ -e /run/gpuprov-packages.lock ] && command -v flock >/dev/null 2>&1; then
+  flock -s -n -E 75 /run/gpuprov-packages.lock true 2>/dev/null
+  [ $? = 75 ] && printf 'turn taken
+
+'
+fi
 d=/var/lib/gpuprov/transactions
 if [ -d /var/lib/gpuprov ] && [ ! -x /var/lib/gpuprov ]; then echo '/var/lib/gpuprov: Permission denied' >&2; exit 1; fi
 if [ -d "$d" ]; then
@@ -43,6 +50,7 @@ echo 'end '
 """
 _RUNNING = frozenset({"running", "start", "start-pre", "start-post", "stop", "stop-sigterm", "reload"})
 _PREFIX = "gpuprov-transaction-"
+_TURN = "turn taken"
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -105,6 +113,8 @@ def parse_transaction(output: CollectorOutput, recording: Recording) -> Found:
         return {"gpuprov.transaction": failure(output, recording, "looking for transactions")}
     head, mark, tail = output.stdout.removesuffix("end \n").partition("transaction ")
     units = [dict(line.partition("=")[::2] for line in block.splitlines()) for block in head.split("\n\n")]
+    if any(_TURN in unit for unit in units):
+        return {"gpuprov.transaction": Known({"unit": "", "state": "running"})}
     for unit in units:
         if unit.get("LoadState") == "loaded" and unit.get("SubState") in _RUNNING:
             running: dict[str, Value] = {"unit": unit.get("Id", ""), "state": "running"}
