@@ -124,7 +124,7 @@ def test_the_second_build_takes_everything_from_the_cache(tmp_path: Path, cache:
 
 def test_packages_of_other_inputs_are_forgotten_when_nobody_used_them_for_long(tmp_path: Path, cache: Path) -> None:
     for name, age in (("vendor-old", 15), ("vendor-recent", 13)):
-        (cache / "lab" / name).mkdir()
+        (cache / "lab" / name).mkdir(parents=True)
         (cache / "lab" / name / "rows.json").touch()
         moment = time.time() - age * 24 * 3600
         os.utime(cache / "lab" / name / "rows.json", (moment, moment))
