@@ -43,6 +43,7 @@ def fresh_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
     def make(lab_id: str, *, train: int = 1, cpu: int = 0, seed: int = SEED) -> LabSite:
         print(f"lab {lab_id}, seed {seed}")  # noqa: T201
         folder: Path = tmp_path_factory.mktemp(lab_id)
+        labs.down(lab_id, say)  # what a killed test run left
         made.append(labs.up(small(draw(seed, nodes=4), lab_id, train=train, cpu=cpu), folder, say))
         return LabSite(lab=made[-1])
 

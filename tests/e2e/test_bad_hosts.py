@@ -45,6 +45,7 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabSite]:
     lab = small(draw(SEED, nodes=4), "bad", train=1, cpu=1)
     first, second = (replace(node, gpu=None) for node in lab.nodes)
     folder = tmp_path_factory.mktemp("bad")
+    labs.down(lab.id, say)  # what a killed test run left
     state = labs.up(replace(lab, nodes=(replace(first, sudo_password=PASSWORD), second)), folder, say)
     try:
         site = LabSite(lab=state, env={PASSWORD_VARIABLE: PASSWORD})

@@ -34,6 +34,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         print(f"\nGPUPROV_LAB_SEED={SEED}")  # noqa: T201
     drawn = seed.draw(SEED, nodes=2)
     drawn = replace(drawn, id="hosts", nodes=(*drawn.nodes[:-1], replace(drawn.nodes[-1], sudo_password=PASSWORD)))
+    lab.down(drawn.id, ignore_progress)  # what a killed test run left
     state = lab.up(drawn, tmp_path_factory.mktemp("hosts"), ignore_progress)
     yield state
     lab.down(state.id, ignore_progress)
