@@ -18,7 +18,7 @@ from hypothesis import settings
 # CI draws the same examples every time, so that a change fails for what it did; a person's runs draw others.
 _SAME = "CI" in os.environ
 settings.register_profile("full", deadline=None, max_examples=100, derandomize=_SAME)
-settings.register_profile("quick", deadline=None, max_examples=15, derandomize=_SAME)
+settings.register_profile("quick", deadline=None, max_examples=8, derandomize=_SAME)
 settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("GPUPROV_TEST_LAWS", "full"))
 

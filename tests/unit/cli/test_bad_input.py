@@ -19,12 +19,12 @@ targets: {onprem: {inventory: inventory/site.yml}}
 """
 
 
-def cases(name: str) -> list[Any]:
+def cases(name: str, *marks: pytest.MarkDecorator) -> list[Any]:
     table = yaml.safe_load((CASES / name).read_text(encoding="utf-8"))
-    return [pytest.param(case, id=case["id"]) for case in table]
+    return [pytest.param(case, id=case["id"], marks=marks) for case in table]
 
 
-@pytest.mark.parametrize("case", cases("offline.yaml") + cases("inventory.yaml"))
+@pytest.mark.parametrize("case", cases("offline.yaml") + cases("inventory.yaml", pytest.mark.slow))
 def test_bad_input_gives_one_clear_error_and_writes_nothing(
     case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
