@@ -12,11 +12,10 @@ from gpuprov.app.observe import observe, split
 from gpuprov.app.site import Site, open_lock, today
 from gpuprov.app.staleness import refuse_stale_lock
 from gpuprov.catalog.find import component_of
-from gpuprov.compare.compare import compare_snapshots, compare_want
+from gpuprov.compare.compare import compare_snapshots, compare_want, count_common, count_comparable
 from gpuprov.document.envelope import peek_kind
 from gpuprov.document.snapshot_text import read_snapshot
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
-from gpuprov.model.fact import Unknown
 from gpuprov.model.progress import Report
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.parity.operands import KnownNames, Operand, OperandKind, read_operand
@@ -131,8 +130,8 @@ def _hold_against(fleet: Fleet, snapshot: Snapshot) -> Compared:
             )
         )
     expected = expectations(want, owned_of(snapshot))
-    seen = sum(1 for e in expected if not isinstance(snapshot.observe(e.address), Unknown))
-    return Compared(host=snapshot.host, findings=compare_want(expected, snapshot), facets=seen)
+    compared = count_comparable(expected, snapshot)
+    return Compared(host=snapshot.host, findings=compare_want(expected, snapshot), facets=compared)
 
 
 def _side_by_side(request: ParityRequest, operands: Sequence[str], report: Report) -> Parity:
@@ -159,11 +158,8 @@ def _side_by_side(request: ParityRequest, operands: Sequence[str], report: Repor
 
 
 def _compare(first: Snapshot, second: Snapshot) -> Compared:
-    addresses = {*first.facts, *second.facts}
-    seen = sum(
-        1 for a in addresses if not isinstance(first.observe(a), Unknown) and not isinstance(second.observe(a), Unknown)
-    )
-    return Compared(host=second.host, findings=compare_snapshots(first, second, component_of=component_of), facets=seen)
+    findings = compare_snapshots(first, second, component_of=component_of)
+    return Compared(host=second.host, findings=findings, facets=count_common(first, second))
 
 
 def _known_names(request: ParityRequest) -> KnownNames:
