@@ -56,6 +56,21 @@ class LockedPool:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LockedImage:
+    """The machine image of an operating system, by its id, in one region."""
+
+    os: str
+    arch: str
+    region: str
+    owner: str
+    """Account id of the publisher."""
+    name: str
+    """The image's name, for people."""
+    id: str
+    """`ami-...`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Lock:
     """The whole lock."""
 
@@ -66,3 +81,5 @@ class Lock:
     sources: tuple[LockedSource, ...]
     pools: Mapping[str, LockedPool]
     digest: str
+    images: tuple[LockedImage, ...] = ()
+    """Base images of the cloud pools, by OS and architecture; empty without a cloud target."""

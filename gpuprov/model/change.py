@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from gpuprov.model.facet import Cost
 from gpuprov.model.finding import Finding
+from gpuprov.model.resource import ResourcePlan
 
 
 class Action(StrEnum):
@@ -86,3 +87,5 @@ class Plan:
     hosts: tuple[HostPlan, ...]
     excluded: Mapping[str, str] = field(default_factory=dict)
     """Hosts that take no part, each with the reason."""
+    resources: ResourcePlan = field(default_factory=ResourcePlan)
+    """What would change in the cloud account; empty for the rack."""

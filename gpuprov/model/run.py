@@ -6,6 +6,7 @@ from enum import StrEnum
 from gpuprov.model.change import Plan
 from gpuprov.model.diagnostic import Diagnostic, status_of
 from gpuprov.model.finding import Finding, FindingKind
+from gpuprov.model.resource import ResourceResult
 from gpuprov.model.status import ExitStatus, combine_statuses
 
 
@@ -56,6 +57,8 @@ class RunResult:
     hosts: tuple[HostResult, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
     """What is about the run and not about one host."""
+    resources: ResourceResult | None = None
+    """What changed in the cloud account; None for the rack."""
 
     @property
     def status(self) -> ExitStatus:

@@ -1,0 +1,106 @@
+"""What the rooms above know of the cloud, as values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.model.resource import ResourceChange
+
+Document = Mapping[str, object]
+"""The stack document: plain JSON with every decision made; `stacks/aws` turns it into resources."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StackPlace:
+    """Which stack, and where its state and secrets are."""
+
+    name: str
+    """`train` for the spec's hosts, `train-image-POOL` for a builder."""
+    folder: Path
+    """`.gpuprov/cloud` beside the spec: state, backups, engine output, passphrase (mode 0600), known_hosts."""
+    environment: Mapping[str, str]
+    """What the engine and its plugin get besides this process's own environment: AWS_* of the account."""
+    region: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MadeHost:
+    """An instance of the stack, as the engine's outputs name it."""
+
+    name: str
+    pool: str
+    instance_id: str
+    type: str
+    image: str
+    zone: str
+    private_address: str
+    public_address: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Made:
+    """What the stack holds now."""
+
+    hosts: tuple[MadeHost, ...] = ()
+    buckets: Mapping[str, str] = field(default_factory=dict)
+    """Storage name -> bucket name."""
+    volumes: Mapping[str, str] = field(default_factory=dict)
+    """`STORAGE/HOST` -> volume id."""
+    resources: int = 0
+    """Resources in the state, without the provider and the stack itself."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Applied:
+    """How an update ended."""
+
+    made: Made
+    changed: tuple[ResourceChange, ...]
+    unchanged: int
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """Errors translated, with what was made before them in `made`."""
+
+
+class InstanceState(StrEnum):
+    """EC2's names of an instance's states."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    SHUTTING_DOWN = "shutting-down"
+    TERMINATED = "terminated"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceHealth:
+    """What EC2 says about an instance."""
+
+    id: str
+    state: InstanceState
+    checks: str
+    """ok | initializing | impaired | insufficient-data | not-applicable (the worse of system and instance check)."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Image:
+    """One machine image of ours."""
+
+    id: str
+    name: str
+    pool: str
+    os: str
+    arch: str
+    region: str
+    baked: str
+    """Digest of the pool's baked part."""
+    base: str
+    """The base image's id."""
+    made: str
+    """UTC time, ISO."""
+    snapshots: tuple[str, ...] = ()
+    checked: bool = False
+    """Whether an instance booted from it was probed and held the baked part."""
