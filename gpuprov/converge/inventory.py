@@ -8,12 +8,11 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.converge.ssh_options import NOT_GIVEN, ssh_options
 from gpuprov.model.host import Connection, Host
 
-_NOT_GIVEN: Final = 22
 _TEMPLATE = re.compile(r"\{[{%#]")
 # What json.dumps leaves as it is and a YAML reader refuses (YAML 1.1, section 4.1.1).
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
@@ -67,56 +66,15 @@ def connection_variables(connection: Connection) -> dict[str, Any]:
         "ansible_connection": "ssh",
         "ansible_host": connection.address,
         "ansible_ssh_timeout": max(1, round(connection.connect_timeout)),
-        "ansible_ssh_common_args": shlex.join(_common_options(connection)),
+        "ansible_ssh_common_args": shlex.join(ssh_options(connection)),
     }
-    if connection.port != _NOT_GIVEN:
+    if connection.port != NOT_GIVEN:
         variables["ansible_port"] = connection.port
     if connection.user:
         variables["ansible_user"] = connection.user
     if connection.key_file:
         variables["ansible_ssh_private_key_file"] = str(Path(connection.key_file).expanduser())
     return variables
-
-
-def _common_options(connection: Connection) -> list[str]:
-    """The ssh options of a connection that Ansible has no variable for."""
-    words = ["-F", str(Path(connection.ssh_config).expanduser())] if connection.ssh_config else []
-    options = ["StrictHostKeyChecking=yes", "UpdateHostKeys=no", "ServerAliveInterval=15", "ServerAliveCountMax=4"]
-    if connection.known_hosts:
-        files = " ".join(f'"{Path(path).expanduser()}"' for path in connection.known_hosts)
-        options += [f"UserKnownHostsFile={files}", "GlobalKnownHostsFile=/dev/null"]
-    if not connection.use_agent:
-        options.append("IdentityAgent=none")
-    if connection.identities_only:
-        options.append("IdentitiesOnly=yes")
-    if connection.jump:
-        options.append(f"ProxyCommand={_proxy_command(connection.jump)}")
-    return words + [word for option in options for word in ("-o", option)]
-
-
-def _proxy_command(jumps: Sequence[Connection]) -> str:
-    """The command that reaches a host through jump hosts; each of them with its own user, key and known hosts."""
-    last = jumps[-1]
-    if last.password is not None:
-        raise GpuprovError(
-            Diagnostic(
-                code="GP-INV-003",
-                address=last.host,
-                summary="a jump host with a password cannot be used",
-                hint="let the jump host accept a key",
-            )
-        )
-    words = ["ssh", *_common_options(last)[: None if not last.jump else -2], "-o", "BatchMode=yes"]
-    words += ["-o", f"ConnectTimeout={max(1, round(last.connect_timeout))}"]
-    before = jumps[:-1] or last.jump
-    if before:
-        words += ["-o", f"ProxyCommand={_proxy_command(before)}"]
-    words += ["-p", str(last.port)] if last.port != _NOT_GIVEN else []
-    words += ["-l", last.user] if last.user else []
-    words += ["-i", str(Path(last.key_file).expanduser())] if last.key_file else []
-    # Each ssh expands the tokens of its own ProxyCommand; those of this level are the outer ssh's.
-    inner = [word.replace("%", "%%") for word in words]
-    return shlex.join([*inner, "-W", "[%h]:%p", "--", last.address])
 
 
 def to_yaml(value: Any) -> str:
