@@ -9,6 +9,8 @@ from gpuprov.catalog.rows import (
     BranchRow,
     ComponentRow,
     GpuRow,
+    ImageRow,
+    InstanceRow,
     NeverRow,
     PackagesRow,
     RepositoryRow,
@@ -120,3 +122,19 @@ def cuda_major(version: str) -> int | None:
     """The CUDA major that a driver reports (`580.95.05` gives 13); None when the catalog does not know its branch."""
     row = branch(driver_branch(version))
     return int(row.max_cuda.partition(".")[0]) if row and row.max_cuda else None
+
+
+def instance(type_name: str) -> InstanceRow | None:
+    """The row of an EC2 instance type."""
+    return next((row for row in rows(InstanceRow) if row.id == type_name), None)
+
+
+def instances_with(model: str, count: int) -> tuple[InstanceRow, ...]:
+    """The instance types that have exactly so many GPUs of a model, those with the fewest CPUs first."""
+    found = [row for row in rows(InstanceRow) if (row.gpu, row.gpus) == (model, count)]
+    return tuple(sorted(found, key=lambda row: (row.vcpus or 0, row.memory_mib or 0, row.id)))
+
+
+def image(os: str, arch: str) -> ImageRow | None:
+    """Where the base images of an operating system and an architecture come from."""
+    return next((row for row in rows(ImageRow) if (row.os, row.arch) == (os, arch)), None)

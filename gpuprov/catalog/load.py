@@ -12,6 +12,8 @@ from gpuprov.catalog.rows import (
     ComponentRow,
     DcgmRow,
     GpuRow,
+    ImageRow,
+    InstanceRow,
     NeverRow,
     PackagesRow,
     RepositoryRow,
@@ -37,6 +39,8 @@ FILES: Final[dict[str, type[Row]]] = {
     "services": ServiceRow,
     "components": ComponentRow,
     "dcgm": DcgmRow,
+    "instances": InstanceRow,
+    "images": ImageRow,
 }
 """Name of each file of data/ and the type of its rows."""
 

@@ -171,3 +171,37 @@ class DcgmRow(Row):
     verdict: str
     """refuse | warn."""
     reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceRow(Row):
+    """One EC2 instance type; its id is the type's name."""
+
+    gpu: str | None
+    """Id of its GPU model in gpus.json; empty for a type without GPUs; None: the catalog has no row that is backed."""
+    gpu_name: str
+    """EC2's own name of the GPU, such as `H100`; empty for a type without GPUs."""
+    gpus: int | None
+    """Whole GPUs; 0 for a type without GPUs, or with a part of one."""
+    vcpus: int | None
+    memory_mib: int | None
+    local_nvme_gb: int | None
+    """Of all local disks together, in 10^9 bytes; they are lost when the instance stops. 0: none."""
+    arch: str
+    """amd64 | arm64."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImageRow(Row):
+    """The base images that one publisher offers for an operating system and an architecture."""
+
+    os: str
+    arch: str
+    """amd64 | arm64."""
+    owner: str
+    """Account that publishes them."""
+    name: str
+    """Pattern of their names, as EC2's filter `name` takes it: `*` any text, `?` one character."""
+    user: str
+    """Login user."""
+    root_device: str | None

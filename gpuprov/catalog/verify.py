@@ -11,6 +11,8 @@ from gpuprov.catalog.rows import (
     ComponentRow,
     DcgmRow,
     GpuRow,
+    ImageRow,
+    InstanceRow,
     NeverRow,
     PackagesRow,
     RepositoryRow,
@@ -20,6 +22,7 @@ from gpuprov.catalog.rows import (
 )
 from gpuprov.model.version import Constraint, compare_driver, driver_branch
 
+_ARCHITECTURES: Final = ("amd64", "arm64")
 _DATE: Final = re.compile(r"20[0-9]{2}(-[0-9]{2}(-[0-9]{2})?)?")
 _MONTH: Final = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 
@@ -36,6 +39,8 @@ def problems() -> tuple[str, ...]:
         *_services(),
         *_patterns(),
         *_dcgm(),
+        *_instances(),
+        *_images(),
     )
 
 
@@ -163,3 +168,29 @@ def _dcgm() -> Iterator[str]:
             yield f"dcgm: {row.id}: {error}"
         if row.verdict not in {"refuse", "warn"} or not set(row.architectures) <= known:
             yield f"dcgm: {row.id} has an unknown verdict or architecture"
+
+
+def _instances() -> Iterator[str]:
+    models = {row.id for row in rows(GpuRow)}
+    for row in rows(InstanceRow):
+        if row.gpu and row.gpu not in models:
+            yield f"instances: {row.id} has the unknown GPU {row.gpu}"
+        if (row.gpu == "") != (row.gpu_name == "") or (row.gpu == "" and row.gpus != 0):
+            yield f"instances: {row.id} names a GPU in one field and none in the other"
+        if row.arch not in _ARCHITECTURES:
+            yield f"instances: {row.id} has the unknown architecture {row.arch}"
+        if any(number is not None and number <= 0 for number in (row.vcpus, row.memory_mib)):
+            yield f"instances: {row.id} has no CPU or no memory"
+
+
+def _images() -> Iterator[str]:
+    systems = {row.id: row for row in rows(SystemRow)}
+    found = {(row.os, row.arch) for row in rows(ImageRow)}
+    for row in rows(ImageRow):
+        if row.os not in systems or row.arch not in _ARCHITECTURES or row.id != f"{row.os}-{row.arch}":
+            yield f"images: {row.id} is not named by a known system and architecture"
+        if not re.fullmatch(r"[0-9]{12}", row.owner) or not row.name.endswith("*") or not row.user:
+            yield f"images: {row.id} has no account, name pattern or login user"
+    for system in systems.values():
+        if system.built and (system.id, "amd64") not in found:
+            yield f"images: there is no base image for {system.id}"

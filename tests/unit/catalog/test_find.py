@@ -1,8 +1,21 @@
 """Lookups: package names to components, constraints to branches, parts of the stack to packages."""
 
+from fnmatch import fnmatchcase
+
 import pytest
 
-from gpuprov.catalog.find import branches_of, component_of, cuda_major, gpu_by_name, never, packages_for, repository
+from gpuprov.catalog.find import (
+    branches_of,
+    component_of,
+    cuda_major,
+    gpu_by_name,
+    image,
+    instance,
+    instances_with,
+    never,
+    packages_for,
+    repository,
+)
 
 
 @pytest.mark.parametrize(
@@ -101,3 +114,50 @@ def test_gpu_by_name() -> None:
     assert row is not None
     assert row.id == "H100-SXM5-80GB"
     assert gpu_by_name("NVIDIA H100") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "gpu", "gpus", "arch"),
+    [
+        ("p5.48xlarge", "H100-SXM5-80GB", 8, "amd64"),
+        ("p5.4xlarge", "H100-SXM5-80GB", 1, "amd64"),
+        ("p4de.24xlarge", "A100-SXM4-80GB", 8, "amd64"),
+        ("g6e.12xlarge", "L40S", 4, "amd64"),
+        ("g6f.large", "L4", 0, "amd64"),
+        ("g5g.xlarge", None, 1, "arm64"),
+        ("c7i.2xlarge", "", 0, "amd64"),
+        ("m7i.large", "", 0, "amd64"),
+        ("t4g.small", "", 0, "arm64"),
+    ],
+)
+def test_instance(name: str, gpu: str | None, gpus: int, arch: str) -> None:
+    row = instance(name)
+    assert row is not None
+    assert (row.gpu, row.gpus, row.arch) == (gpu, gpus, arch)
+
+
+def test_an_instance_type_that_is_not_known() -> None:
+    assert instance("p5.47xlarge") is None
+
+
+def test_instances_with_so_many_gpus_smallest_first() -> None:
+    assert [row.id for row in instances_with("L4", 4)] == ["g6.12xlarge", "g6.24xlarge"]
+    assert instances_with("L4", 3) == ()
+
+
+def test_a_pattern_of_base_images_leaves_daily_builds_out() -> None:
+    row = image("debian-12", "amd64")
+    assert row is not None
+    assert (row.owner, row.user, row.root_device) == ("136693071363", "admin", "/dev/xvda")
+    assert fnmatchcase("debian-12-amd64-20261117-2289", row.name)
+    assert not fnmatchcase("debian-12-amd64-daily-20261117-2289", row.name)
+    assert not fnmatchcase("debian-12-backports-amd64-20261117-2289", row.name)
+
+
+@pytest.mark.parametrize(("os", "arch"), [("debian-13", "arm64"), ("ubuntu-24.04", "amd64")])
+def test_other_base_images_are_known(os: str, arch: str) -> None:
+    assert image(os, arch) is not None
+
+
+def test_there_is_no_image_of_an_unknown_system() -> None:
+    assert image("rhel-9", "amd64") is None
