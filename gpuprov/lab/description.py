@@ -45,6 +45,45 @@ class NodeDescription:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CloudDescription:
+    """The simulated AWS of a lab, and what the handed-out spec asks of it."""
+
+    region: str
+    """A region that offers the instance type."""
+    account: str
+    """The account's number, 12 digits."""
+    cidr: str
+    """The private range of the network in the spec, in CIDR form."""
+    public_range: str
+    """Where public addresses come from: a /24 inside 198.18.0.0/15 (benchmark range of RFC 2544), free on the machine.
+    The first 32 addresses belong to the routers of VPCs, the last one to nobody."""
+    api_port: int
+    """The loopback TCP port of AWS's API."""
+    plugin_port: int
+    """The loopback TCP port of the resource plugin."""
+    instance: str
+    """The type of the train pool's instances: the GPUs of the rack's train hosts."""
+    hosts: tuple[str, ...]
+    """Names of the train pool's hosts in the cloud; none is a name in the rack."""
+    base_image: str
+    """The id of the OS vendor's image, for example "ami-0123456789abcdef0"."""
+    base_image_name: str
+    """Its name, in Debian's form: `debian-12-amd64-YYYYMMDD-NNNN`."""
+    base_image_owner: str = "136693071363"
+    """The account that publishes Debian's images (wiki.debian.org/Cloud/AmazonEC2Image, 2026-11-30)."""
+
+    @property
+    def endpoint(self) -> str:
+        """Where AWS's API answers on this machine."""
+        return f"http://127.0.0.1:{self.api_port}"
+
+    @property
+    def public_network(self) -> IPv4Network:
+        """The range of public addresses as a value."""
+        return IPv4Network(self.public_range)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LabDescription:
     """A whole lab: everything that `up` needs and nothing that it finds out."""
 
@@ -68,6 +107,8 @@ class LabDescription:
     """The CUDA toolkit release that the spec asks for."""
     repository_port: int = 8080
     """The TCP port of the package repository on the router."""
+    cloud: CloudDescription | None = None
+    """The simulated AWS; None for a lab without it."""
 
     @property
     def repository_url(self) -> str:

@@ -84,3 +84,67 @@ DRIVER_RELEASES: dict[str, tuple[str, ...]] = {
     "595": ("595.45.04", "595.58.03", "595.71.05", "595.91.07", "595.112.07"),
 }
 """Real releases by branch, oldest first (NVIDIA's release lists as in the project's driver table, 2026-11-30)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceRow:
+    """An EC2 instance type with the GPUs of a rack's server, and some regions that offer it."""
+
+    type: str
+    model: str
+    count: int
+    regions: tuple[str, ...]
+
+
+INSTANCES: tuple[InstanceRow, ...] = (
+    InstanceRow(
+        type="p5.48xlarge",
+        model="H100-SXM5-80GB",
+        count=8,
+        regions=("us-east-1", "us-east-2", "us-west-2", "ap-northeast-1", "eu-north-1", "ca-central-1"),
+    ),
+    InstanceRow(
+        type="p5en.48xlarge",
+        model="H200-SXM5-141GB",
+        count=8,
+        regions=("us-east-1", "us-east-2", "us-west-2", "ap-south-1", "eu-north-1"),
+    ),
+    InstanceRow(
+        type="p4de.24xlarge",
+        model="A100-SXM4-80GB",
+        count=8,
+        regions=("us-east-1", "us-west-2", "eu-central-1", "ap-northeast-1"),
+    ),
+    InstanceRow(
+        type="g6e.12xlarge",
+        model="L40S",
+        count=4,
+        regions=("us-east-1", "us-east-2", "us-west-2", "eu-central-1", "eu-south-2"),
+    ),
+    InstanceRow(
+        type="g6e.48xlarge",
+        model="L40S",
+        count=8,
+        regions=("us-east-1", "us-east-2", "us-west-2", "eu-central-1", "ap-northeast-2"),
+    ),
+    InstanceRow(
+        type="g6.xlarge",
+        model="L4",
+        count=1,
+        regions=("us-east-1", "us-west-2", "eu-west-2", "eu-west-3", "ap-southeast-2", "sa-east-1"),
+    ),
+    InstanceRow(
+        type="g6.12xlarge",
+        model="L4",
+        count=4,
+        regions=("us-east-1", "us-west-2", "eu-west-2", "eu-west-3", "ap-southeast-2"),
+    ),
+    InstanceRow(
+        type="g6.48xlarge",
+        model="L4",
+        count=8,
+        regions=("us-east-1", "us-west-2", "eu-west-2", "ca-central-1", "ap-southeast-2"),
+    ),
+)
+"""Types whose GPUs a seed may choose when rack and cloud are to be equal. GPUs and regions: DescribeInstanceTypes and
+DescribeInstanceTypeOfferings as stored in moto 5.2.5 (2026-10); no type has two L40S or two L4."""

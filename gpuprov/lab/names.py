@@ -91,6 +91,57 @@ class LabNames:
         """The folder of a node: upper, work, root, docker, console.log."""
         return self.folder / "nodes" / name
 
+    @property
+    def cloud_folder(self) -> Path:
+        """The folder of all that the simulated cloud keeps: networks, metadata, images, volumes."""
+        return self.folder / "cloud"
+
+    @property
+    def vpcs_folder(self) -> Path:
+        """The folder with one folder for each VPC."""
+        return self.cloud_folder / "vpcs"
+
+    def vpc_folder(self, vpc_id: str) -> Path:
+        """The folder of a VPC: its record, its links, the metadata of its instances."""
+        return self.vpcs_folder / vpc_id
+
+    @property
+    def images_folder(self) -> Path:
+        """The folder of the machine images that were made in the lab: the upper layers of their disks."""
+        return self.cloud_folder / "images"
+
+    @property
+    def volumes_folder(self) -> Path:
+        """The folder of the files behind volumes; a loop device of one of them belongs to the lab."""
+        return self.cloud_folder / "volumes"
+
+    def vpc_namespace(self, vpc_id: str) -> str:
+        """The network namespace of a VPC's router."""
+        return f"{self.prefix}{vpc_id}"
+
+    def vpc_link(self, number: int) -> str:
+        """The machine's end of the link to the router of the VPC with this number (0 to 999)."""
+        return f"{self.prefix}v{number}"
+
+    def instance_link(self, number: int) -> str:
+        """The router's end of the link to the instance with this number (0 to 999) in its VPC."""
+        return f"{self.instance_links}{number}"
+
+    @property
+    def instance_links(self) -> str:
+        """What the names of all links to instances begin with."""
+        return f"{self.prefix}i"
+
+    @property
+    def vpc_links(self) -> str:
+        """What the names of all links to the routers of VPCs begin with."""
+        return f"{self.prefix}v"
+
+    @property
+    def groups_table(self) -> str:
+        """The nftables table (family inet) of the security groups, in the router of a VPC."""
+        return f"{self.table}_groups"
+
     def machine(self, name: str) -> str:
         """The name that systemd-nspawn knows a node by."""
         return f"{self.prefix}{name}"

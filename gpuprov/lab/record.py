@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuprov.lab.command import failure
-from gpuprov.lab.description import GpuDescription, LabDescription, NodeDescription
+from gpuprov.lab.description import CloudDescription, GpuDescription, LabDescription, NodeDescription
 from gpuprov.lab.names import ROOT, LabNames
 from gpuprov.model.diagnostic import GpuprovError
 
@@ -50,7 +50,14 @@ def read_record(lab_id: str) -> LabRecord | None:
 def description_of(stored: dict[str, Any]) -> LabDescription:
     """Turn what `asdict` made of a description back into one."""
     nodes = tuple(_node_of(node) for node in stored["nodes"])
-    return LabDescription(**{**stored, "nodes": nodes, "driver_releases": tuple(stored["driver_releases"])})
+    cloud = _cloud_of(stored.get("cloud"))
+    releases = tuple(stored["driver_releases"])
+    return LabDescription(**{**stored, "nodes": nodes, "driver_releases": releases, "cloud": cloud})
+
+
+def _cloud_of(stored: dict[str, Any] | None) -> CloudDescription | None:
+    """Turn a stored cloud back into its description; a lab of an older release has none."""
+    return None if stored is None else CloudDescription(**{**stored, "hosts": tuple(stored["hosts"])})
 
 
 @contextmanager
