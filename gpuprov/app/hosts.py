@@ -7,6 +7,7 @@ from pathlib import Path
 from gpuprov.app.access import Access
 from gpuprov.app.components import catalog_components
 from gpuprov.app.site import Site
+from gpuprov.app.targets import ONPREM
 from gpuprov.lock.types import Lock
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.host import Connection, Host
@@ -15,9 +16,6 @@ from gpuprov.want.empty import empty_want
 from gpuprov.want.host import host_want
 from gpuprov.want.pool import pool_want
 from gpuprov.want.types import HostWant
-
-TARGET = "onprem"
-"""The only target of this release."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,18 +51,23 @@ def open_inventory(site: Site | None, access: Access) -> Inventory:
 def open_fleet(site: Site, lock: Lock, access: Access) -> Fleet:
     """All hosts of all pools that have a group in the rack, with their wants."""
     hosts, warnings = pool_hosts(site, access)
+    return Fleet(hosts=hosts, wants=wants_of(site, lock, hosts), warnings=warnings)
+
+
+def wants_of(site: Site, lock: Lock, hosts: Sequence[Host]) -> dict[str, HostWant]:
+    """What each host should be, by its pool and its target."""
     components = catalog_components()
     wants: dict[str, HostWant] = {}
-    for name in dict.fromkeys(host.pool for host in hosts):
-        pool = pool_want(lock, site.spec, site.pool(name), TARGET, components=components)
-        wants |= {host.name: host_want(pool, host.name) for host in hosts if host.pool == name}
-    return Fleet(hosts=hosts, wants=wants, warnings=warnings)
+    for name, target in dict.fromkeys((host.pool, host.target) for host in hosts):
+        pool = pool_want(lock, site.spec, site.pool(name), target, components=components)
+        wants |= {h.name: host_want(pool, h.name) for h in hosts if (h.pool, h.target) == (name, target)}
+    return wants
 
 
 def open_released_fleet(site: Site, access: Access) -> Fleet:
     """The same hosts with empty wants: what `destroy` brings them to."""
     hosts, warnings = pool_hosts(site, access)
-    wants = {host.name: host_want(empty_want(host.pool, TARGET, "", ""), host.name) for host in hosts}
+    wants = {host.name: host_want(empty_want(host.pool, ONPREM, "", ""), host.name) for host in hosts}
     return Fleet(hosts=hosts, wants=wants, warnings=warnings)
 
 
@@ -84,7 +87,7 @@ def pool_hosts(site: Site, access: Access) -> tuple[tuple[Host, ...], tuple[Diag
             if taken is not None:
                 raise GpuprovError(_two_pools(host.name, taken.pool, pool.name))
             hosts.append(
-                replace(host, pool=pool.name, target=TARGET, connection=with_password(host.connection, access))
+                replace(host, pool=pool.name, target=ONPREM, connection=with_password(host.connection, access))
             )
     if not hosts:
         raise GpuprovError(_no_hosts(site, access))

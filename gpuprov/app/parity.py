@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from gpuprov.app.access import Access
-from gpuprov.app.hosts import TARGET, Fleet, open_fleet, open_inventory, pool_hosts
+from gpuprov.app.hosts import Fleet, open_fleet, open_inventory, pool_hosts
 from gpuprov.app.named import named_hosts
 from gpuprov.app.observe import observe, split
 from gpuprov.app.site import Site, open_lock, today
@@ -25,7 +25,7 @@ from gpuprov.store.files import read_text
 from gpuprov.want.expectations import expectations
 from gpuprov.want.owned import owned_of
 
-_TARGETS: Final = frozenset({TARGET})
+_TARGETS: Final = frozenset({"onprem"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,6 +1,7 @@
 """From what was seen to a plan: expectations, findings with waivers, ordered changes."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gpuprov.app.hosts import Fleet
 from gpuprov.app.site import today
@@ -69,3 +70,28 @@ def plan_fleet(
         excluded={name: found.reason for name, found in not_observed.items()},
     )
     return Planned(plan=plan, snapshots=snapshots, not_observed=not_observed)
+
+
+def with_absent(planned: Planned, absent: Mapping[str, NotObserved]) -> Planned:
+    """A plan that leaves out some more hosts, each with the reason."""
+    if not absent:
+        return planned
+    excluded = {**planned.plan.excluded, **{name: found.reason for name, found in absent.items()}}
+    return replace(
+        planned, plan=replace(planned.plan, excluded=excluded), not_observed={**planned.not_observed, **absent}
+    )
+
+
+def with_more(planned: Planned, more: Planned) -> Planned:
+    """A plan with further hosts behind its own."""
+    plan = replace(
+        planned.plan,
+        wants={**planned.plan.wants, **more.plan.wants},
+        hosts=(*planned.plan.hosts, *more.plan.hosts),
+        excluded={**planned.plan.excluded, **more.plan.excluded},
+    )
+    return Planned(
+        plan=plan,
+        snapshots={**planned.snapshots, **more.snapshots},
+        not_observed={**planned.not_observed, **more.not_observed},
+    )

@@ -1,14 +1,11 @@
 """`preview`: what `up` would do, without doing it."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
-from gpuprov.app.access import Access
-from gpuprov.app.hosts import open_fleet
+from gpuprov.app.ground import Ground, UpRequest, open_ground
 from gpuprov.app.observe import observe, split
-from gpuprov.app.planning import plan_fleet
-from gpuprov.app.site import open_lock, open_site
-from gpuprov.app.staleness import refuse_stale_lock
+from gpuprov.app.planning import plan_fleet, with_absent
+from gpuprov.app.site import Site, open_site
 from gpuprov.model.diagnostic import Diagnostic, status_of
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import Report
@@ -23,9 +20,16 @@ class Preview:
     diagnostics: tuple[Diagnostic, ...]
 
     def status(self, *, expect_no_changes: bool) -> ExitStatus:
-        """0; 4 for an unreachable host; 10 when a fact is unknown; with `expect_no_changes` 7 for a difference."""
+        """0; 4 for an unreachable host; 5 for what `up` would refuse; 10 when a fact is unknown.
+
+        Args:
+            expect_no_changes: then 7 for a difference.
+        """
+        plan = self.planned.plan
         found = [status_of(self.diagnostics)]
-        for host in self.planned.plan.hosts:
+        if expect_no_changes and not plan.resources.empty:
+            found.append(ExitStatus.DIFFERENT)
+        for host in plan.hosts:
             if expect_no_changes and (host.changes or any(finding.counts for finding in host.not_curable)):
                 found.append(ExitStatus.DIFFERENT)
             if any(finding.counts for finding in host.unknown):
@@ -33,24 +37,26 @@ class Preview:
         return combine_statuses(found)
 
 
-def preview(path: Path, access: Access, report: Report) -> Preview:
-    """Plan all hosts of a site from a fresh look at them.
-
-    Args:
-        path: the spec.
-        access: how to reach the hosts.
-        report: where progress goes.
+def preview(request: UpRequest, report: Report) -> Preview:
+    """Plan all hosts of a target, and what would be made for it, from a fresh look.
 
     Raises:
-        GpuprovError: when spec, lock or inventory cannot be used.
+        GpuprovError: when spec, lock, inventory or account cannot be used.
     """
-    site = open_site(path)
-    lock, _ = open_lock(site)
-    refuse_stale_lock(site, lock)
-    fleet = open_fleet(site, lock, access)
-    snapshots, not_observed = split(observe(fleet.hosts, fleet, access, report))
-    planned = plan_fleet(fleet, snapshots, not_observed, lock=lock.digest, waivers=site.spec.waivers)
-    return Preview(planned=planned, diagnostics=(*site.warnings, *fleet.warnings, *unobserved(planned)))
+    site = open_site(request.spec)
+    return look_at(site, open_ground(site, request), request, report)
+
+
+def look_at(site: Site, ground: Ground, request: UpRequest, report: Report) -> Preview:
+    """The preview of one ground."""
+    found = ground.look(report)
+    fleet, waivers = found.fleet, site.spec.waivers
+    snapshots, not_observed = split(observe(fleet.hosts, fleet, request.access, report))
+    planned = with_absent(plan_fleet(fleet, snapshots, not_observed, lock=ground.lock, waivers=waivers), found.absent)
+    planned = replace(planned, plan=replace(planned.plan, resources=found.resources))
+    return Preview(
+        planned=planned, diagnostics=(*site.warnings, *found.diagnostics, *unobserved(planned), *found.refused)
+    )
 
 
 def unobserved(planned: Planned) -> tuple[Diagnostic, ...]:

@@ -1,11 +1,16 @@
-"""`status`: is every host as wanted?"""
+"""`status`: is every host as wanted, on every target?"""
 
-from dataclasses import dataclass
+import functools
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpuprov.app.access import Access
-from gpuprov.app.preview import preview
-from gpuprov.model.diagnostic import Diagnostic, Severity
+from gpuprov.app.ground import UpRequest, open_ground
+from gpuprov.app.planning import with_more
+from gpuprov.app.preview import Preview, look_at
+from gpuprov.app.site import Site, open_site
+from gpuprov.app.targets import CLOUD, choose_targets, refuse_shared_names
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import Report
 from gpuprov.model.status import ExitStatus, combine_statuses
@@ -21,8 +26,9 @@ class Status:
     @property
     def status(self) -> ExitStatus:
         """0, 7 for a difference, 10 for what could not be observed; trouble with one host is never a failure here."""
-        found = []
-        for host in self.planned.plan.hosts:
+        plan = self.planned.plan
+        found = [] if plan.resources.empty else [ExitStatus.DIFFERENT]
+        for host in plan.hosts:
             if host.changes or any(finding.counts for finding in host.not_curable):
                 found.append(ExitStatus.DIFFERENT)
             if any(finding.counts for finding in host.unknown):
@@ -32,12 +38,44 @@ class Status:
         return combine_statuses(found)
 
 
-def status(path: Path, access: Access, report: Report) -> Status:
+def status(path: Path, access: Access, report: Report, *, target: str | None = None) -> Status:
     """Look at all hosts of a site.
 
+    Args:
+        path: the spec.
+        access: how to reach the hosts.
+        report: where progress goes.
+        target: `onprem` or `cloud`; None looks at all that the site has.
+
     Raises:
-        GpuprovError: when spec, lock or inventory cannot be used.
+        GpuprovError: when spec, lock, inventory or account cannot be used.
     """
-    seen = preview(path, access, report)
-    told = tuple(d for d in seen.diagnostics if d.severity is not Severity.ERROR)
-    return Status(planned=seen.planned, diagnostics=told)
+    site = open_site(path)
+    targets = choose_targets(site, access, target)
+    if len(targets) > 1 and access.limit is not None:
+        raise GpuprovError(_limit_of_which(targets))
+    seen = [_look(site, name, access, report) for name in targets]
+    told = tuple(dict.fromkeys(d for each in seen for d in each.diagnostics if d.severity is not Severity.ERROR))
+    return Status(planned=functools.reduce(_both, (each.planned for each in seen)), diagnostics=told)
+
+
+def _look(site: Site, target: str, access: Access, report: Report) -> Preview:
+    # An inventory of the command line is the rack's.
+    access = replace(access, inventory=None) if target == CLOUD else access
+    request = UpRequest(spec=site.path, access=access, target=target)
+    return look_at(site, open_ground(site, request), request, report)
+
+
+def _both(first: Planned, second: Planned) -> Planned:
+    refuse_shared_names(first.plan.wants, second.plan.wants)
+    resources = second.plan.resources if first.plan.resources.empty else first.plan.resources
+    both = with_more(first, second)
+    return replace(both, plan=replace(both.plan, resources=resources))
+
+
+def _limit_of_which(targets: tuple[str, ...]) -> Diagnostic:
+    return Diagnostic(
+        code="GP-RUN-004",
+        summary="a limit belongs to one target, and the spec has several",
+        hint=f"name one: {' or '.join(f'--target {name}' for name in targets)}",
+    )

@@ -1,12 +1,13 @@
-"""`up` and `destroy`: bring hosts to their wants, or hand them back; the same way, with another want."""
+"""`up` and `destroy`: make what is missing, bring hosts to their wants, or hand them back; on any ground."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from gpuprov.app.access import Access
-from gpuprov.app.hosts import Fleet, open_fleet, open_released_fleet
+from gpuprov.app.ground import Found, Ground, Grown, UpRequest, open_ground
+from gpuprov.app.hosts import Fleet
 from gpuprov.app.interrupt import cancelled_by_interrupt, interrupted
+from gpuprov.app.planning import with_absent, with_more
 from gpuprov.app.preview import unobserved
 from gpuprov.app.rolling import (
     Work,
@@ -17,13 +18,13 @@ from gpuprov.app.rolling import (
     prove_hosts,
     told_to_journal,
 )
-from gpuprov.app.site import Site, open_lock, open_site
-from gpuprov.app.staleness import refuse_stale_lock
+from gpuprov.app.site import Site, open_site
 from gpuprov.converge.types import RunDocuments
 from gpuprov.model.change import Plan
-from gpuprov.model.diagnostic import Diagnostic, Severity
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Report
-from gpuprov.model.run import RunResult
+from gpuprov.model.resource import ResourceResult
+from gpuprov.model.run import HostResult, HostState, RunResult
 from gpuprov.store.journal import Journal, open_journal
 from gpuprov.store.lock import hold_site
 
@@ -31,18 +32,8 @@ Ask = Callable[[Plan, Sequence[Diagnostic]], bool]
 """Shows a plan and asks whether to go on; raises GpuprovError when it cannot ask."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UpRequest:
-    """What `up` or `destroy` was asked to do."""
-
-    spec: Path
-    access: Access
-    release: bool = False
-    """True for `destroy`: the wants are empty."""
-
-
 def up(request: UpRequest, *, ask: Ask, report: Report) -> RunResult:
-    """Probe, plan, ask, roll out, prove.
+    """Look, plan, ask once, make what is missing, roll out, prove.
 
     A host that is as wanted already is not touched: no Ansible task runs for it.
 
@@ -60,45 +51,107 @@ def up(request: UpRequest, *, ask: Ask, report: Report) -> RunResult:
     site = open_site(request.spec)
     command = "destroy" if request.release else "up"
     with hold_site(site.state, ["gpuprov", command]):
-        fleet, lock_digest, lock_text = _open(site, request)
-        planned = look_and_plan(fleet, request.access, report, lock=lock_digest, waivers=site.spec.waivers)
-        work = Work(
-            fleet=fleet,
-            planned=planned,
-            access=request.access,
-            documents=RunDocuments(spec=site.text, lock=lock_text),
-            waivers=site.spec.waivers,
-            batches={name: pool.rollout.batch for name, pool in site.spec.pools.items()},
-        )
-        told = (*site.warnings, *fleet.warnings)
-        late = unobserved(planned)
-        if not any(host.changes for host in planned.plan.hosts):
-            results = prove_hosts(work, report=report)
-            return RunResult(run="", plan=planned.plan, hosts=results, diagnostics=(*told, *late))
-        if not ask(planned.plan, told):
+        ground = open_ground(site, request)
+        settled = ground.settle(report)
+        found = ground.look(report)
+        if found.refused:
+            raise GpuprovError(*found.refused)
+        work = _plan(site, ground, found, request, report)
+        told = (*site.warnings, *settled, *found.diagnostics)
+        if _is_done(work.planned.plan):
+            return _as_it_is(work, found, report, told)
+        if not ask(work.planned.plan, told):
             declined = Diagnostic(code="GP-RUN-005", summary="nothing was changed", severity=Severity.NOTE)
-            return RunResult(run="", plan=planned.plan, hosts=(), diagnostics=(*told, *late, declined))
+            return RunResult(
+                run="", plan=work.planned.plan, hosts=(), diagnostics=(*told, *unobserved(work.planned), declined)
+            )
         with open_journal(site.state, command) as journal:
-            keep_documents(journal, fleet, work.documents)
-            return _run(work, journal, report, (*told, *late))
+            keep_documents(journal, work.fleet, work.documents)
+            return _run(ground, work, journal, report, told)
 
 
-def _open(site: Site, request: UpRequest) -> tuple[Fleet, str, str]:
-    if request.release:
-        return open_released_fleet(site, request.access), "", ""
-    lock, text = open_lock(site)
-    refuse_stale_lock(site, lock)
-    return open_fleet(site, lock, request.access), lock.digest, text
+def _plan(site: Site, ground: Ground, found: Found, request: UpRequest, report: Report) -> Work:
+    planned = look_and_plan(found.fleet, request.access, report, lock=ground.lock, waivers=site.spec.waivers)
+    planned = with_absent(planned, found.absent)
+    return Work(
+        fleet=found.fleet,
+        planned=replace(planned, plan=replace(planned.plan, resources=found.resources)),
+        access=request.access,
+        documents=RunDocuments(spec=site.text, lock=ground.lock_text),
+        waivers=site.spec.waivers,
+        batches={name: pool.rollout.batch for name, pool in site.spec.pools.items()},
+    )
 
 
-def _run(work: Work, journal: Journal, report: Report, told: Sequence[Diagnostic]) -> RunResult:
+def _is_done(plan: Plan) -> bool:
+    return plan.resources.empty and not any(host.changes for host in plan.hosts)
+
+
+def _as_it_is(work: Work, found: Found, report: Report, told: Sequence[Diagnostic]) -> RunResult:
+    plan = work.planned.plan
+    return RunResult(
+        run="",
+        plan=plan,
+        hosts=prove_hosts(work, report=report),
+        diagnostics=(*told, *unobserved(work.planned)),
+        resources=_unchanged(plan.resources.unchanged, found.left),
+    )
+
+
+def _unchanged(count: int, left: Mapping[str, str]) -> ResourceResult | None:
+    """The result of a run that had nothing to change in the account; None on a rack, where there is none."""
+    return ResourceResult(unchanged=count, left=left) if count or left else None
+
+
+def _run(ground: Ground, work: Work, journal: Journal, report: Report, told: Sequence[Diagnostic]) -> RunResult:
     tell = told_to_journal(journal, report)
     with cancelled_by_interrupt(tell) as cancel:
-        results = converge_hosts(work, journal=journal, report=tell, cancel=cancel)
+        grown = _make(ground, work, journal, tell, cancel)
+        failed = any(d.severity is Severity.ERROR for d in grown.diagnostics)
+        if failed or cancel.is_set():
+            # What was made is recorded; no host is changed after that, so that nobody has to sort out two troubles.
+            results = _not_started(work.planned.plan)
+        else:
+            work = _with_new_hosts(work, grown, journal, tell)
+            results = converge_hosts(work, journal=journal, report=tell, cancel=cancel)
     late = (interrupted(),) if cancel.is_set() else ()
     return RunResult(
         run=str(journal.folder),
         plan=work.planned.plan,
         hosts=results,
-        diagnostics=(*told, *late, *log_trouble(journal)),
+        diagnostics=(*told, *unobserved(work.planned), *grown.diagnostics, *late, *log_trouble(journal)),
+        resources=grown.result,
+    )
+
+
+def _make(ground: Ground, work: Work, journal: Journal, report: Report, cancel: threading.Event) -> Grown:
+    resources = work.planned.plan.resources
+    if resources.empty:
+        return Grown(fleet=work.fleet, result=_unchanged(resources.unchanged, {}))
+    with journal.step("resources", planned={c.address: str(c.action) for c in resources.changes}) as ended:
+        grown = ground.make(report, cancel)
+        done = grown.result.changed if grown.result else ()
+        ended["changed"] = {change.address: str(change.action) for change in done}
+        ended["errors"] = [f"{d.code} {d.summary}" for d in grown.diagnostics if d.severity is Severity.ERROR]
+    return grown
+
+
+def _with_new_hosts(work: Work, grown: Grown, journal: Journal, report: Report) -> Work:
+    """The work with the hosts that were just made: they are looked at and planned like any other."""
+    there = {host.name for host in work.fleet.hosts}
+    fresh = tuple(host for host in grown.fleet.hosts if host.name not in there and host.name not in grown.absent)
+    fleet = replace(grown.fleet, hosts=(*work.fleet.hosts, *fresh))
+    planned = with_absent(work.planned, grown.absent)
+    if fresh:
+        new = Fleet(hosts=fresh, wants={h.name: grown.fleet.wants[h.name] for h in fresh}, warnings=())
+        keep_documents(journal, new, work.documents)
+        seen = look_and_plan(new, work.access, report, lock=planned.plan.lock, waivers=work.waivers)
+        planned = with_more(planned, seen)
+    return replace(work, fleet=fleet, planned=planned)
+
+
+def _not_started(plan: Plan) -> tuple[HostResult, ...]:
+    return tuple(
+        HostResult(host=host.host, pool=host.pool, state=HostState.NOT_STARTED if host.changes else HostState.SATISFIED)
+        for host in plan.hosts
     )

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import click
 
-from gpuprov.app.up import UpRequest, up
+from gpuprov.app.ground import UpRequest
+from gpuprov.app.up import up
 from gpuprov.model.change import Plan
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.render.diagnostics import show_diagnostics

@@ -38,12 +38,22 @@ def verbose_option(command: Command) -> Command:
 
 
 def target_option(command: Command) -> Command:
-    """`--target`: the rack is the only target of this release."""
+    """`--target`: which of the site's targets."""
     return click.option(
         "--target",
-        type=click.Choice(["onprem"]),
-        required=True,
-        help="Where the hosts are. (cloud comes with the next release.)",
+        type=click.Choice(["onprem", "cloud"]),
+        help="Where the hosts are; needed where the spec has both.",
+    )(command)
+
+
+def replace_option(command: Command) -> Command:
+    """`--replace NAME`, repeatable: what may be replaced or deleted in the cloud."""
+    return click.option(
+        "--replace",
+        "replace",
+        multiple=True,
+        metavar="NAME",
+        help="Cloud host, bucket or volume (STORAGE/HOST) that may be replaced or deleted; a host is. Repeatable.",
     )(command)
 
 

@@ -5,8 +5,16 @@ from pathlib import Path
 import click
 
 from gpuprov.app.access import Access
+from gpuprov.app.ground import UpRequest
 from gpuprov.app.preview import preview
-from gpuprov.cli.options import access_options, json_option, spec_option, target_option, verbose_option
+from gpuprov.cli.options import (
+    access_options,
+    json_option,
+    replace_option,
+    spec_option,
+    target_option,
+    verbose_option,
+)
 from gpuprov.render.diagnostics import show_diagnostics
 from gpuprov.render.json_text import diagnostics_body, show_json
 from gpuprov.render.plan_text import show_plan
@@ -19,17 +27,21 @@ from gpuprov.render.terminal import open_terminal
 @spec_option
 @target_option
 @access_options
+@replace_option
 @click.option("--expect-no-changes", is_flag=True, help="End with status 7 when there is anything to do.")
 @verbose_option
 @json_option
 def command(
-    *, spec: Path, target: str, access: Access, expect_no_changes: bool, verbose: bool, as_json: bool, no_colour: bool,
+    *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], expect_no_changes: bool,
+    verbose: bool, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
-    """Show what `up` would do on each host: packages from -> to, files, services, reboots. Nothing is changed."""
-    del target
+    """Show what `up` would do: resources in the cloud, and on each host packages from -> to, files, services, reboots.
+
+    Nothing is changed.
+    """
     terminal = open_terminal(colour=False if no_colour else None)
     with ProgressView(terminal) as view:
-        result = preview(spec, access, view)
+        result = preview(UpRequest(spec=spec, access=access, target=target, replace=replace), view)
     status = result.status(expect_no_changes=expect_no_changes)
     show_diagnostics(result.diagnostics, terminal)
     if as_json:

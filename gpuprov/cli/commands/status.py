@@ -6,7 +6,7 @@ import click
 
 from gpuprov.app.access import Access
 from gpuprov.app.status import status
-from gpuprov.cli.options import access_options, json_option, spec_option
+from gpuprov.cli.options import access_options, json_option, spec_option, target_option
 from gpuprov.render.diagnostics import show_diagnostics
 from gpuprov.render.json_text import show_json
 from gpuprov.render.progress import ProgressView
@@ -16,15 +16,19 @@ from gpuprov.render.terminal import open_terminal
 
 @click.command("status")
 @spec_option
+@target_option
 @access_options
 @json_option
 def command(
-    *, spec: Path, access: Access, as_json: bool, no_colour: bool,
+    *, spec: Path, target: str | None, access: Access, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
-    """Show for each host whether it is as wanted: 0 when all are, 7 for differences, 10 when one could not be seen."""
+    """Show for each host, on all targets of the spec, whether it is as wanted.
+
+    Status: 0 when all are, 7 for differences, 10 when a host could not be seen.
+    """
     terminal = open_terminal(colour=False if no_colour else None)
     with ProgressView(terminal) as view:
-        result = status(spec, access, view)
+        result = status(spec, access, view, target=target)
     show_diagnostics(result.diagnostics, terminal)
     if as_json:
         show_json(status_body(result.planned, result.status), terminal)

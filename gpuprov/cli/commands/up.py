@@ -5,25 +5,40 @@ from pathlib import Path
 import click
 
 from gpuprov.app.access import Access
-from gpuprov.app.up import UpRequest
+from gpuprov.app.ground import UpRequest
 from gpuprov.cli.applying import apply
-from gpuprov.cli.options import access_options, json_option, spec_option, target_option, verbose_option
+from gpuprov.cli.options import (
+    access_options,
+    json_option,
+    replace_option,
+    spec_option,
+    target_option,
+    verbose_option,
+)
 
 
 @click.command("up")
 @spec_option
 @target_option
 @access_options
+@replace_option
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @verbose_option
 @json_option
 def command(
-    *, spec: Path, target: str, access: Access, yes: bool, verbose: bool, as_json: bool, no_colour: bool,
+    *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], yes: bool, verbose: bool,
+    as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
-    """Bring hosts to the locked stack, and prove it.
+    """Make what is missing, bring hosts to the locked stack, and prove it.
 
-    Every host is looked at first; a host that is as wanted is not touched. The plan is shown and asked about. A host is
-    rebooted only when the plan says so.
+    Every host that exists is looked at first; one that is as wanted is not touched. One plan is shown and asked about:
+    what would be made in the cloud, and what would change on each host. A host is rebooted only when the plan says so,
+    and an instance, bucket or volume is replaced or deleted only when it is named with --replace.
     """
-    del target
-    return apply(UpRequest(spec=spec, access=access), yes=yes, verbose=verbose, as_json=as_json, no_colour=no_colour)
+    return apply(
+        UpRequest(spec=spec, access=access, target=target, replace=replace),
+        yes=yes,
+        verbose=verbose,
+        as_json=as_json,
+        no_colour=no_colour,
+    )

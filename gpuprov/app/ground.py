@@ -1,0 +1,152 @@
+"""Where hosts come from: the one step in which a rack and a cloud differ."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from gpuprov.app.access import Access
+from gpuprov.app.hosts import Fleet, open_fleet, open_released_fleet
+from gpuprov.app.site import Site, open_lock
+from gpuprov.app.staleness import refuse_stale_lock
+from gpuprov.app.targets import CLOUD, choose_target
+from gpuprov.model.diagnostic import Diagnostic, Severity
+from gpuprov.model.progress import Report
+from gpuprov.model.resource import ResourcePlan, ResourceResult
+from gpuprov.model.snapshot import NotObserved
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UpRequest:
+    """What `up` or `destroy` was asked to do."""
+
+    spec: Path
+    access: Access
+    target: str | None = None
+    """`onprem` or `cloud`; None where the site has one only."""
+    release: bool = False
+    """True for `destroy`: racked hosts are handed back, those in the cloud go."""
+    replace: tuple[str, ...] = ()
+    """Cloud hosts, buckets and volumes that `up` may replace or delete."""
+    delete_data: tuple[str, ...] = ()
+    """Storage whose data goes too, for `destroy` in the cloud."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """What is there before a run changes anything."""
+
+    fleet: Fleet
+    """The hosts that exist and stay, with their wants."""
+    resources: ResourcePlan = field(default_factory=ResourcePlan)
+    absent: Mapping[str, NotObserved] = field(default_factory=dict)
+    """Hosts that exist and cannot be looked at, such as stopped instances, each with the way out."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """To be told before the question."""
+    refused: tuple[Diagnostic, ...] = ()
+    """Why the run must not go on."""
+    left: Mapping[str, str] = field(default_factory=dict)
+    """What `destroy` leaves because it holds data: address -> id or name."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grown:
+    """What is there after the ground was prepared."""
+
+    fleet: Fleet
+    """All hosts, those just made among them."""
+    result: ResourceResult | None = None
+    """What changed in the account; None for a rack."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """Errors mean that no host may be changed."""
+    absent: Mapping[str, NotObserved] = field(default_factory=dict)
+    """Hosts that were made and did not come up."""
+
+
+class Ground(Protocol):
+    """A target's hosts: those there are, and how those are made that are missing."""
+
+    target: str
+    lock: str
+    """The lock's digest; empty where the run needs none."""
+    lock_text: str
+
+    def settle(self, report: Report) -> tuple[Diagnostic, ...]:
+        """Bring records of an earlier, interrupted run in order; the only step before the question that writes."""
+
+    def look(self, report: Report) -> Found:
+        """Say what is there and what would be made; nothing is changed."""
+
+    def make(self, report: Report, cancel: threading.Event) -> Grown:
+        """Make, change and remove what `look` said; once, after it."""
+
+
+class OnpremGround:
+    """A rack: the inventory's hosts are there, and nothing is made.
+
+    Args:
+        site: the spec and what lies beside it.
+        access: the inventory and how to reach its hosts.
+        release: with empty wants, which need no lock.
+
+    Raises:
+        GpuprovError: GP-INV codes; GP-LOCK codes for a lock that is missing or stale.
+    """
+
+    target = "onprem"
+
+    def __init__(self, site: Site, access: Access, *, release: bool = False) -> None:
+        self.lock, self.lock_text = "", ""
+        if release:
+            self._fleet = open_released_fleet(site, access)
+        else:
+            lock, self.lock_text = open_lock(site)
+            refuse_stale_lock(site, lock)
+            self.lock = lock.digest
+            self._fleet = open_fleet(site, lock, access)
+        self._told = (*self._fleet.warnings, *_storage_note(site))
+
+    def settle(self, report: Report) -> tuple[Diagnostic, ...]:  # noqa: ARG002 - there is nothing to settle
+        """Nothing is recorded outside the hosts themselves."""
+        return ()
+
+    def look(self, report: Report) -> Found:  # noqa: ARG002 - reading an inventory takes no time
+        """The inventory's hosts."""
+        return Found(fleet=self._fleet, diagnostics=self._told)
+
+    def make(self, report: Report, cancel: threading.Event) -> Grown:  # noqa: ARG002 - nothing is made
+        """The same hosts."""
+        return Grown(fleet=self._fleet)
+
+
+def open_ground(site: Site, request: UpRequest) -> Ground:
+    """The ground that a request means.
+
+    Raises:
+        GpuprovError: no or an unclear target; what the ground itself needs is missing.
+    """
+    if choose_target(site, request.access, request.target) == CLOUD:
+        # Imported here: whoever has a rack does not wait for the cloud's libraries.
+        from gpuprov.app.cloud_ground import CloudGround  # noqa: PLC0415
+        from gpuprov.app.cloud_removal import CloudRemoval  # noqa: PLC0415
+        from gpuprov.app.cloud_site import open_cloud  # noqa: PLC0415
+
+        if request.release:
+            return CloudRemoval(open_cloud(site), delete_data=request.delete_data)
+        return CloudGround(open_cloud(site), request.access, replace=request.replace)
+    return OnpremGround(site, request.access, release=request.release)
+
+
+def _storage_note(site: Site) -> tuple[Diagnostic, ...]:
+    if not site.spec.storage:
+        return ()
+    return (
+        Diagnostic(
+            code="GP-SPEC-006",
+            address="storage",
+            summary="on the rack, storage is not converged yet; it is made in the cloud",
+            detail="storage: " + ", ".join(site.spec.storage),
+            severity=Severity.NOTE,
+        ),
+    )
