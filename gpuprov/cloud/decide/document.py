@@ -1,0 +1,197 @@
+"""The stack document: every decision about a stack in plain JSON; `stacks/aws` only makes what it says."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from gpuprov.cloud.decide.fleet import PlannedHost, base_image, instance_part, planned_hosts
+from gpuprov.cloud.decide.identity import identity_part
+from gpuprov.cloud.decide.network import group_part, network_part
+from gpuprov.cloud.decide.refusals import refuse
+from gpuprov.cloud.decide.standing import Standing
+from gpuprov.cloud.decide.storage import bucket_names, bucket_part, volume_parts
+from gpuprov.cloud.decide.tags import Owner, tags
+from gpuprov.cloud.decide.zones import choose_zone
+from gpuprov.cloud.types import Document
+from gpuprov.lock.types import Lock
+from gpuprov.spec.types import CloudSpec, PoolSpec, Spec
+
+KIND: Final = "StackDocument"
+API_VERSION: Final = "gpuprov/v1"
+BUILDER: Final = "builder"
+"""Name of the one host of a builder's stack."""
+_NOTHING: Final = Standing()
+
+
+def stack_document(
+    spec: Spec,
+    lock: Lock,
+    *,
+    zones: Mapping[str, Sequence[str]],
+    login_keys: Sequence[str],
+    images: Mapping[str, str],
+    replace: Collection[str] = (),
+    standing: Standing = _NOTHING,
+) -> Document:
+    """Decide everything about the stack of a spec's cloud hosts.
+
+    Args:
+        spec: with a cloud target.
+        lock: gives the base image of a pool that `images` leaves out.
+        zones: instance type -> zones of the region that offer it.
+        login_keys: lines of public keys that may log in.
+        images: pool -> image that new hosts start from; what runs keeps its own.
+        replace: names of hosts and of `STORAGE/HOST` volumes that are to be made anew.
+        standing: what the stack's state holds; its zones, device names and bucket names stay.
+
+    Raises:
+        GpuprovError: GP-SPEC-005, GP-SPEC-008, GP-CLOUD-018, GP-CLOUD-019, GP-CLOUD-022, GP-LOCK-004.
+    """
+    cloud, owner = _cloud(spec), Owner(spec=spec.name, stack=spec.name)
+    hosts = planned_hosts(spec, cloud, zones, standing=standing, replace=replace)
+    buckets = bucket_names(spec.name, spec.storage, cloud, standing)
+    placed = {host.name: (host.pool, host.zone) for host in hosts}
+    starts = {pool: images.get(pool) or base_image(lock, pool, cloud.region) for pool in {h.pool for h in hosts}}
+    return _document(cloud, owner, hosts) | {
+        "identity": identity_part(spec.storage, buckets, cloud.region, owner) if hosts else None,
+        "buckets": [
+            bucket_part(name, bucket, cloud.region, tags(owner, "bucket", name)) for name, bucket in buckets.items()
+        ],
+        "volumes": volume_parts(spec.storage, placed, owner, standing=standing, replace=replace),
+        "instances": [
+            instance_part(
+                host, owner, image=starts[host.pool], keys=login_keys, user=cloud.user, replace=frozenset(replace)
+            )
+            for host in hosts
+        ],
+    }
+
+
+def builder_document(
+    spec: Spec,
+    lock: Lock,
+    pool: PoolSpec,
+    *,
+    zones: Mapping[str, Sequence[str]],
+    login_keys: Sequence[str],
+    image: str = "",
+) -> Document:
+    """Decide the stack of an image's builder: one instance in a network of its own, without storage or a role.
+
+    Args:
+        spec: with a cloud target.
+        lock: gives the base image when `image` is empty.
+        pool: whose image it is; its root size is the image's, so that hosts of the pool can start from it.
+        zones: instance type -> zones of the region that offer it.
+        login_keys: lines of public keys that may log in.
+        image: the image to start from.
+
+    Raises:
+        GpuprovError: as `stack_document`.
+    """
+    cloud, owner = _cloud(spec), Owner(spec=spec.name, stack=f"{spec.name}:image:{pool.name}")
+    if pool.cloud is None:
+        raise refuse(
+            "GP-SPEC-008",
+            f"the pool {pool.name} has no hosts in the cloud",
+            address=f"pools.{pool.name}.cloud",
+            hint="write `cloud:` for the pool",
+        )
+    type_ = cloud.image.builder
+    zone = choose_zone(cloud.network, cloud.region, type_, zones, address="targets.cloud.image.builder")
+    host = PlannedHost(name=BUILDER, pool=pool.name, type=type_, root_gib=pool.cloud.root, zone=zone)
+    start = image or base_image(lock, pool.name, cloud.region)
+    instance = instance_part(host, owner, image=start, keys=login_keys, user=cloud.user, replace=())
+    return _document(cloud, owner, (host,)) | {"instances": [instance]}
+
+
+def standing_document(spec: Spec, standing: Standing) -> Document:
+    """What holds data in a stack, as the state has it: nothing is decided anew, nothing is made.
+
+    It takes neither a region's offers nor login keys, so that a stack can go when neither is to be had.
+    """
+    cloud, owner = _cloud(spec), Owner(spec=spec.name, stack=spec.name)
+    return _document(cloud, owner, ()) | {
+        "buckets": [
+            bucket_part(name, there.bucket, cloud.region, there.tags)
+            for name, there in sorted(standing.buckets.items())
+        ],
+        "volumes": [
+            {
+                "name": name,
+                "zone": there.zone,
+                "size_gib": there.size_gib,
+                "iops": there.iops,
+                "throughput": there.throughput,
+                "host": None,
+                "device": None,
+                "tags": dict(there.tags),
+            }
+            for name, there in sorted(standing.volumes.items())
+        ],
+    }
+
+
+def data_document(document: Document, *, delete: Collection[str]) -> Document:
+    """What `destroy` leaves of a stack: its buckets and its volumes, attached to nothing.
+
+    Args:
+        document: of `standing_document`, or of `stack_document` when everything of it was made.
+        delete: names of storages, or of single volumes as `STORAGE/HOST`, that go as well.
+
+    Raises:
+        GpuprovError: GP-CLOUD-026 for a name that the document does not hold.
+    """
+    buckets, volumes = _entries(document, "buckets"), _entries(document, "volumes")
+    there = {str(e["name"]) for e in (*buckets, *volumes)}
+    known = there | {name.partition("/")[0] for name in there}
+    for name in sorted(set(delete) - known):
+        raise refuse(
+            "GP-CLOUD-026",
+            f"the stack holds no bucket and no volume {name}",
+            address=f"storage.{name}",
+            hint=f"it holds {', '.join(sorted(there)) or 'none'}",
+        )
+    return {
+        **document,
+        "network": None,
+        "security_group": None,
+        "identity": None,
+        "instances": [],
+        "buckets": [entry for entry in buckets if entry["name"] not in delete],
+        "volumes": [
+            {**entry, "host": None, "device": None}
+            for entry in volumes
+            if not {str(entry["name"]), str(entry["name"]).partition("/")[0]} & set(delete)
+        ],
+    }
+
+
+def _document(cloud: CloudSpec, owner: Owner, hosts: Sequence[PlannedHost]) -> dict[str, object]:
+    """The head of a document, and its network where there are hosts."""
+    zones = {host.zone for host in hosts}
+    return {
+        "kind": KIND,
+        "apiVersion": API_VERSION,
+        "spec": owner.spec,
+        "stack": owner.stack,
+        "region": cloud.region,
+        "network": network_part(cloud.network, cloud.region, zones, owner) if hosts else None,
+        "security_group": group_part(cloud.network, owner) if hosts else None,
+        "identity": None,
+        "buckets": [],
+        "volumes": [],
+        "instances": [],
+    }
+
+
+def _cloud(spec: Spec) -> CloudSpec:
+    if spec.cloud is None:
+        raise refuse(
+            "GP-SPEC-008", "the spec has no cloud target", address="targets.cloud", hint="write `targets: {cloud: ...}`"
+        )
+    return spec.cloud
+
+
+def _entries(document: Document, key: str) -> list[dict[str, object]]:
+    found = document.get(key)
+    return [dict(entry) for entry in found] if isinstance(found, list) else []

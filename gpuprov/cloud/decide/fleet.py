@@ -1,0 +1,141 @@
+"""The instances: which, where, from what image."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gpuprov.cloud.decide.login import user_data
+from gpuprov.cloud.decide.refusals import refuse
+from gpuprov.cloud.decide.standing import Standing
+from gpuprov.cloud.decide.storage import VOLUME
+from gpuprov.cloud.decide.tags import Owner, tags
+from gpuprov.cloud.decide.zones import choose_zone
+from gpuprov.lock.types import Lock
+from gpuprov.spec.types import CloudSpec, Spec
+
+HOP_LIMIT: Final = 2
+"""IMDSv2's answers may pass one bridge: containers on the host read the role's keys as the host does."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlannedHost:
+    """A host, and where it stands."""
+
+    name: str
+    pool: str
+    type: str
+    root_gib: int
+    zone: str
+
+
+def planned_hosts(
+    spec: Spec, cloud: CloudSpec, zones: Mapping[str, Sequence[str]], *, standing: Standing, replace: Collection[str]
+) -> tuple[PlannedHost, ...]:
+    """Place every cloud host of the spec.
+
+    A host stays in the zone of its standing volumes, then in its own; only a new one is free.
+
+    Raises:
+        GpuprovError: GP-SPEC-005 when two pools name one host; GP-CLOUD-022 when a type is offered in no zone that
+            serves.
+    """
+    hosts: dict[str, PlannedHost] = {}
+    for name, pool in sorted(spec.pools.items()):
+        if pool.cloud is None:
+            continue
+        for host in pool.cloud.names(name):
+            if host in hosts:
+                raise refuse(
+                    "GP-SPEC-005",
+                    f"the host {host} is in the pools {hosts[host].pool} and {name}",
+                    address=f"pools.{name}.cloud.hosts",
+                    hint="a host belongs to one pool",
+                )
+            type_ = pool.cloud.instance
+            zone = _zone(spec, cloud, zones, host, type_, standing=standing, replace=replace, pool=name)
+            hosts[host] = PlannedHost(name=host, pool=name, type=type_, root_gib=pool.cloud.root, zone=zone)
+    return tuple(hosts[host] for host in sorted(hosts))
+
+
+def _zone(
+    spec: Spec,
+    cloud: CloudSpec,
+    zones: Mapping[str, Sequence[str]],
+    host: str,
+    type_: str,
+    *,
+    standing: Standing,
+    replace: Collection[str],
+    pool: str,
+) -> str:
+    address = f"pools.{pool}.cloud.instance"
+    there = standing.hosts.get(host) if host not in replace else None
+    holding = {
+        volume.zone: name
+        for name, volume in sorted(standing.volumes.items())
+        if name.partition("/")[2] == host and name not in replace and _wanted(spec, name.partition("/")[0])
+    }
+    zone = next(iter(holding), there.zone if there is not None else "")
+    if not zone:
+        return choose_zone(cloud.network, cloud.region, type_, zones, address=address)
+    unchanged = there is not None and there.type == type_
+    if not unchanged and zone not in zones.get(type_, ()):
+        why = f"its volume {holding[zone]} is there" if zone in holding else "it stands there"
+        names = " ".join(f"--replace {name}" for name in (host, *holding.values()))
+        raise refuse(
+            "GP-CLOUD-022",
+            f"{zone} does not offer the instance type {type_}, and {host} is bound to that zone: {why}",
+            address=address,
+            detail=f"The type is offered in {', '.join(sorted(zones.get(type_, ()))) or 'no zone of the region'}.",
+            hint=f"choose another type, or make it anew elsewhere with `{names}`; a new volume is empty",
+        )
+    return zone
+
+
+def _wanted(spec: Spec, storage: str) -> bool:
+    return storage in spec.storage and spec.storage[storage].kind == VOLUME
+
+
+def base_image(lock: Lock, pool: str, region: str) -> str:
+    """The id of a pool's base image in the lock.
+
+    Raises:
+        GpuprovError: GP-LOCK-004 when the lock lacks the pool; GP-CLOUD-018 when it holds no image for it.
+    """
+    locked = lock.pools.get(pool)
+    if locked is None:
+        raise refuse(
+            "GP-LOCK-004",
+            f"the lock does not hold the pool {pool}",
+            address=f"pools.{pool}",
+            hint="run `gpuprov lock`",
+        )
+    for image in lock.images:
+        if (image.os, image.arch, image.region) == (locked.os, locked.arch, region):
+            return image.id
+    raise refuse(
+        "GP-CLOUD-018",
+        f"the lock holds no image of {locked.os} ({locked.arch}) in {region}",
+        address=f"pools.{pool}.cloud",
+        hint="run `gpuprov lock`",
+    )
+
+
+def instance_part(
+    host: PlannedHost, owner: Owner, *, image: str, keys: Sequence[str], user: str, replace: Collection[str]
+) -> dict[str, object]:
+    """One entry of the document's `instances`."""
+    return {
+        "name": host.name,
+        "pool": host.pool,
+        "type": host.type,
+        "image": image,
+        "zone": host.zone,
+        "subnet": host.zone,
+        "root_gib": host.root_gib,
+        "user_data": user_data(host.name, keys, user=user),
+        "hop_limit": HOP_LIMIT,
+        "replace": host.name in replace,
+        "tags": tags(owner, "instance", host.name, pool=host.pool),
+        "root_tags": tags(owner, "root", host.name, pool=host.pool),
+    }

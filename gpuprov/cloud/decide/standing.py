@@ -1,0 +1,91 @@
+"""What already stands in a stack's state, as far as it binds later decisions: it must not be decided anew."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gpuprov.cloud.decide.tags import Tags
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StandingHost:
+    """An instance that the state holds."""
+
+    zone: str
+    type: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StandingVolume:
+    """A data volume that the state holds, attached or not."""
+
+    zone: str
+    size_gib: int
+    iops: int
+    throughput: int
+    device: str | None
+    """Device name of its attachment; None when it is attached to nothing."""
+    tags: Tags
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StandingBucket:
+    """A bucket that the state holds."""
+
+    bucket: str
+    """Its name in S3."""
+    tags: Tags
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Standing:
+    """What a new document must keep: zones, device names and bucket names are for life."""
+
+    hosts: Mapping[str, StandingHost] = field(default_factory=dict)
+    volumes: Mapping[str, StandingVolume] = field(default_factory=dict)
+    """`STORAGE/HOST` -> volume."""
+    buckets: Mapping[str, StandingBucket] = field(default_factory=dict)
+    """Storage name -> bucket."""
+
+
+def standing_of(resources: Mapping[str, Mapping[str, object]]) -> Standing:
+    """Read what stands from a state.
+
+    Args:
+        resources: address (`volume.scratch/train-a`) -> the resource's inputs as the state holds them.
+    """
+    hosts: dict[str, StandingHost] = {}
+    volumes: dict[str, StandingVolume] = {}
+    buckets: dict[str, StandingBucket] = {}
+    for address, inputs in resources.items():
+        kind, _, name = address.partition(".")
+        if kind == "instance":
+            hosts[name] = StandingHost(zone=_text(inputs, "availabilityZone"), type=_text(inputs, "instanceType"))
+        elif kind == "volume":
+            attachment = resources.get(f"volume_attachment.{name}", {})
+            volumes[name] = StandingVolume(
+                zone=_text(inputs, "availabilityZone"),
+                size_gib=_number(inputs, "size"),
+                iops=_number(inputs, "iops"),
+                throughput=_number(inputs, "throughput"),
+                device=_text(attachment, "deviceName") or None,
+                tags=_tags(inputs),
+            )
+        elif kind == "bucket":
+            buckets[name] = StandingBucket(bucket=_text(inputs, "bucket"), tags=_tags(inputs))
+    return Standing(hosts=hosts, volumes=volumes, buckets=buckets)
+
+
+def _text(inputs: Mapping[str, object], key: str) -> str:
+    value = inputs.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _number(inputs: Mapping[str, object], key: str) -> int:
+    # Pulumi's states hold every number as a float.
+    value = inputs.get(key)
+    return int(value) if isinstance(value, int | float) else 0
+
+
+def _tags(inputs: Mapping[str, object]) -> Tags:
+    value = inputs.get("tags")
+    return {str(key): str(text) for key, text in value.items()} if isinstance(value, Mapping) else {}
