@@ -1,0 +1,235 @@
+"""An AWS account: who the caller is there, and what is asked of it besides what the engine does."""
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+import boto3
+
+from gpuprov.cloud import buckets, images_aws, instances_aws, lookup
+from gpuprov.cloud.aws_errors import code_of, translated
+from gpuprov.cloud.credentials import CONFIG, engine_environment, is_listed, open_session
+from gpuprov.cloud.types import Image, InstanceHealth
+from gpuprov.lock.types import LockedImage
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.progress import Report, ignore_progress
+from gpuprov.spec.types import CloudSpec
+
+_HOME_REGIONS: Final = {"aws": "us-east-1", "aws-cn": "cn-north-1", "aws-us-gov": "us-gov-west-1"}
+"""A region of each partition that every account may use."""
+
+
+class Account:
+    """The account of a spec, with the caller known and checked.
+
+    Every method raises GpuprovError with a GP-CLOUD code when AWS refuses or does not answer.
+
+    Args:
+        session: boto3's, with credentials and region.
+        cloud: targets.cloud of the spec.
+        number: the account's number, twelve digits.
+        arn: the caller's.
+    """
+
+    def __init__(self, session: boto3.Session, cloud: CloudSpec, *, number: str, arn: str) -> None:
+        self._session = session
+        self._cloud = cloud
+        self._clients: dict[str, Any] = {}
+        self.number = number
+        self.arn = arn
+        self.region = cloud.region
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What the engine gets besides this process's own environment, with keys that are fresh now; never in argv."""
+        return engine_environment(self._session, self._cloud)
+
+    def offerings(self, types: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """The zones of the region that offer each instance type, sorted; none for a type that is unknown there."""
+        with self._asking("targets.cloud.region"):
+            return instances_aws.offerings(self._client("ec2"), types)
+
+    def health(self, ids: Collection[str]) -> dict[str, InstanceHealth]:
+        """What EC2 says of instances; those that it does not know (any more, or yet) are left out."""
+        with self._asking("instances"):
+            return instances_aws.health(self._client("ec2"), ids)
+
+    def console(self, instance_id: str) -> str:
+        """The console output of an instance as far as EC2 keeps it (the last 64 KiB); empty while there is none."""
+        with self._asking(instance_id):
+            return instances_aws.console(self._client("ec2"), instance_id)
+
+    def stop(self, instance_id: str, *, seconds: float, report: Report = ignore_progress) -> None:
+        """Stop an instance and wait until it has stopped; GP-CLOUD-024 when it has not in time."""
+        with self._asking(instance_id):
+            instances_aws.stop(self._client("ec2"), instance_id, seconds=seconds, report=report)
+
+    def find(self, type_token: str, key: str) -> str | None:
+        """The physical id of a resource that an earlier run may have made.
+
+        Args:
+            type_token: Pulumi's, such as `aws:ec2/vpc:Vpc`.
+            key: the value of its tag `gpuprov:id`, or its natural key where its type takes no tags.
+
+        Raises:
+            GpuprovError: GP-CLOUD-015 when more than one fits.
+        """
+        with self._asking(key):
+            return lookup.find(self._client, type_token, key)
+
+    def empty_bucket(self, name: str, *, report: Report = ignore_progress) -> int:
+        """Delete every object, version and unfinished upload of a bucket; returns how many."""
+        with self._asking(name):
+            return buckets.empty(self._client("s3"), name, report=report)
+
+    def find_base_image(self, os: str, arch: str) -> LockedImage:
+        """The newest base image of an operating system in the region; GP-CLOUD-018 when there is none."""
+        with self._asking(f"image of {os} ({arch})"):
+            return images_aws.find_base(self._client("ec2"), os, arch, self.region)
+
+    def image_exists(self, image_id: str) -> bool:
+        """Whether the caller may start instances from an image, as far as its existence goes."""
+        with self._asking(image_id):
+            return images_aws.exists(self._client("ec2"), image_id)
+
+    def images(self, spec_name: str) -> tuple[Image, ...]:
+        """The images that gpuprov baked for a spec in this account and region, oldest first, finished or not."""
+        with self._asking("images"):
+            return images_aws.listed(self._client("ec2"), spec_name, self.region)
+
+    def images_in_use(self, spec_name: str) -> frozenset[str]:
+        """Ids of the images that instances of the spec run from, stopped ones included."""
+        with self._asking("instances"):
+            return instances_aws.images_in_use(self._client("ec2"), spec_name)
+
+    def make_image(self, instance_id: str, image: Image, *, spec_name: str) -> str:
+        """Begin to make an image of a stopped instance, tagged as `image` says; returns its id at once."""
+        with self._asking(instance_id):
+            return images_aws.make(self._client("ec2"), instance_id, image, spec_name=spec_name)
+
+    def wait_for_image(self, image_id: str, *, seconds: float, report: Report = ignore_progress) -> tuple[str, ...]:
+        """Wait until an image is available; returns its snapshots. GP-CLOUD-010 when it failed, 024 when it is late."""
+        with self._asking(image_id):
+            return images_aws.wait(self._client("ec2"), image_id, seconds=seconds, report=report)
+
+    def mark_checked(self, image_id: str) -> None:
+        """Tag an image: an instance booted from it was probed and held the baked part."""
+        with self._asking(image_id):
+            images_aws.mark_checked(self._client("ec2"), image_id)
+
+    def remove_image(self, image_id: str) -> None:
+        """Deregister an image and delete its snapshots; one that is gone already is no error."""
+        with self._asking(image_id):
+            images_aws.remove(self._client("ec2"), image_id)
+
+    def remove_snapshots(self, spec_name: str) -> tuple[str, ...]:
+        """Delete snapshots of baked images that are gone: what a killed `image prune` leaves. Returns their ids."""
+        with self._asking("snapshots"):
+            return images_aws.remove_orphan_snapshots(self._client("ec2"), spec_name)
+
+    def _client(self, service: str) -> Any:
+        if service not in self._clients:
+            self._clients[service] = _client(self._session, service, self.region)
+        return self._clients[service]
+
+    @contextmanager
+    def _asking(self, address: str) -> Iterator[None]:
+        with translated(address, profile=self._cloud.profile):
+            yield
+
+
+def open_account(cloud: CloudSpec, environment: Mapping[str, str]) -> Account:
+    """Find credentials, ask AWS who they are, and compare with the spec.
+
+    Args:
+        cloud: targets.cloud of the spec.
+        environment: this process's own, which boto3 reads too (AWS_PROFILE, AWS_ENDPOINT_URL, keys).
+
+    Raises:
+        GpuprovError: GP-CLOUD-003 (no credentials), 004 (expired or refused), 005 (another account), 006 (region),
+            007 (role denied), 025 (not reachable).
+    """
+    profile = cloud.profile or environment.get("AWS_PROFILE")
+    session = open_session(cloud)
+    try:
+        caller = _who(session, cloud, cloud.region, profile)
+    except GpuprovError as error:
+        raise _explain(error, session, cloud, profile) from error
+    account = Account(session, cloud, number=str(caller["Account"]), arn=str(caller["Arn"]))
+    if account.number != cloud.account:
+        raise GpuprovError(_other_account(account, cloud))
+    if not is_listed(session, cloud.region):
+        _refuse_unknown_region(session, cloud)
+    return account
+
+
+def _client(session: boto3.Session, service: str, region: str) -> Any:
+    try:
+        return session.client(service, region_name=region, config=CONFIG)
+    except ValueError as error:  # botocore's word for an AWS_ENDPOINT_URL that is no URL
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-CLOUD-025",
+                address=os.environ.get("AWS_ENDPOINT_URL", service),
+                summary="the address of AWS's API cannot be used",
+                detail=str(error),
+                hint="check AWS_ENDPOINT_URL and endpoint_url in the AWS configuration",
+            )
+        ) from error
+
+
+def _who(session: boto3.Session, cloud: CloudSpec, region: str, profile: str | None) -> Mapping[str, Any]:
+    with translated("targets.cloud.assume_role" if cloud.assume_role else "targets.cloud", profile=profile):
+        answer: Mapping[str, Any] = _client(session, "sts", region).get_caller_identity()
+        return answer
+
+
+def _explain(error: GpuprovError, session: boto3.Session, cloud: CloudSpec, profile: str | None) -> GpuprovError:
+    """A region that is not enabled refuses good credentials, and one that does not exist has no address."""
+    code = error.diagnostics[0].code
+    if code == "GP-CLOUD-025" and not is_listed(session, cloud.region) and "AWS_ENDPOINT_URL" not in os.environ:
+        return GpuprovError(_no_region(cloud, "no region of that name is known, and nothing answers there"))
+    home = _HOME_REGIONS.get(session.get_partition_for_region(cloud.region), cloud.region)
+    if code != "GP-CLOUD-004" or home == cloud.region:
+        return error
+    try:
+        _who(session, cloud, home, profile)
+    except GpuprovError:
+        return error
+    return GpuprovError(_no_region(cloud, f"the same credentials are accepted in {home}: it is not enabled"))
+
+
+def _refuse_unknown_region(session: boto3.Session, cloud: CloudSpec) -> None:
+    home = _HOME_REGIONS.get(session.get_partition_for_region(cloud.region), cloud.region)
+    ec2 = _client(session, "ec2", home)
+    with translated("targets.cloud.region"):
+        try:
+            found = ec2.describe_regions(AllRegions=True, RegionNames=[cloud.region])["Regions"]
+        except ec2.exceptions.ClientError as error:
+            if code_of(error) != "InvalidParameterValue":
+                raise
+            found = []
+    if not found:
+        raise GpuprovError(_no_region(cloud, f"AWS knows no region of that name (asked in {home})"))
+
+
+def _no_region(cloud: CloudSpec, detail: str) -> Diagnostic:
+    return Diagnostic(
+        code="GP-CLOUD-006",
+        address="targets.cloud.region",
+        summary=f"the region {cloud.region} is unknown, or not enabled for this account",
+        detail=detail,
+        hint="`aws ec2 describe-regions --all-regions` lists regions and whether they are enabled",
+    )
+
+
+def _other_account(account: Account, cloud: CloudSpec) -> Diagnostic:
+    return Diagnostic(
+        code="GP-CLOUD-005",
+        address="targets.cloud.account",
+        summary=f"the credentials are for the account {account.number}, the spec is for {cloud.account}",
+        detail=f"the caller is {account.arn}; nothing was asked of that account",
+        hint="use another profile or role (targets.cloud.profile, targets.cloud.assume_role, AWS_PROFILE), or correct"
+        " targets.cloud.account",
+    )

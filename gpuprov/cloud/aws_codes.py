@@ -1,0 +1,187 @@
+"""AWS's error codes -> diagnostics: the one table that knows what each code means for the user; it needs no library.
+
+Codes as AWS documents them in "Error codes for the Amazon EC2 API" (AWSEC2/latest/APIReference/errors-overview.html),
+the S3 API Reference's "Error responses" and the common errors of IAM and STS, as of 2026-11; none was tried on AWS.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from gpuprov.model.diagnostic import Diagnostic
+
+_ACTION: Final = re.compile(r"not authorized to perform:? (?P<action>[a-z0-9-]+:\w+)")
+_EXPLICIT: Final = re.compile(r"explicit deny in (?:a|an) (?P<where>[\w -]+?) ?policy|explicit deny")
+_TYPE: Final = re.compile(r"instance type \(?['\"]?(?P<type>[a-z0-9-]+\.[a-z0-9-]+)")
+_BAD_TYPE: Final = re.compile(r"Invalid value '(?P<type>[^']*)' for InstanceType")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """AWS's codes that mean the same to the user."""
+
+    codes: frozenset[str]
+    code: str
+    summary: str
+    """May name {code} and {what}: the denied action, the instance type, or nothing."""
+    hint: str
+
+
+def _row(codes: str, code: str, summary: str, hint: str) -> _Row:
+    return _Row(frozenset(codes.split()), code, summary, hint)
+
+
+_AGAIN: Final = (
+    "get new ones (`aws sso login`, a new session token, or a new access key) and run the same command again"
+)
+
+_ROWS: Final = (
+    _row(
+        "ExpiredToken ExpiredTokenException RequestExpired TokenRefreshRequired ExpiredCredentials",
+        "GP-CLOUD-004",
+        "the AWS credentials have expired ({code})",
+        _AGAIN + "; if they are fresh, check this machine's clock",
+    ),
+    _row(
+        "SignatureDoesNotMatch IncompleteSignature InvalidSignatureException RequestTimeTooSkewed",
+        "GP-CLOUD-004",
+        "AWS refuses the signature ({code}): the secret key is wrong, or this machine's clock is",
+        "check the secret access key, and the clock (`timedatectl`)",
+    ),
+    _row(
+        "InvalidClientTokenId UnrecognizedClientException AuthFailure InvalidAccessKeyId InvalidToken "
+        "MissingAuthenticationToken MissingAuthenticationTokenException NotSignedUp",
+        "GP-CLOUD-004",
+        "AWS does not accept the credentials ({code})",
+        _AGAIN,
+    ),
+    _row(
+        "UnauthorizedOperation AccessDenied AccessDeniedException AuthorizationError NotAuthorized "
+        "UnauthorizedAccess AllAccessDisabled",
+        "GP-CLOUD-007",
+        "AWS denies {what}",
+        "ask whoever runs the account to allow it, then run the same command again",
+    ),
+    _row(
+        "OptInRequired RegionDisabledException InvalidRegion IllegalLocationConstraintException",
+        "GP-CLOUD-006",
+        "the region is not enabled for this account ({code})",
+        "enable it (AWS console, Account, Regions), or name another in targets.cloud.region",
+    ),
+    _row(
+        "InsufficientInstanceCapacity InsufficientHostCapacity InsufficientCapacity "
+        "InsufficientReservedInstanceCapacity InsufficientCapacityOnHost SpotMaxPriceTooLow "
+        "InsufficientVolumeCapacity",
+        "GP-CLOUD-008",
+        "AWS has no capacity for {what} now",
+        "run the same command again later (what was made stays), or name another zone in targets.cloud.network.zones"
+        " or another instance type",
+    ),
+    _row(
+        "VcpuLimitExceeded InstanceLimitExceeded MaxSpotInstanceCountExceeded",
+        "GP-CLOUD-009",
+        "the account's quota of vCPUs for this family of instances is used up ({code})",
+        "ask AWS for more (Service Quotas, Amazon EC2: `Running On-Demand P instances` is L-417A185B, `G and VT` is"
+        " L-DB2E81BA, `Standard` is L-1216C47A), then run the same command again",
+    ),
+    _row(
+        "VpcLimitExceeded AddressLimitExceeded VolumeLimitExceeded MaxIOPSLimitExceeded "
+        "SecurityGroupLimitExceeded RulesPerSecurityGroupLimitExceeded InternetGatewayLimitExceeded "
+        "RouteTableLimitExceeded RouteLimitExceeded SubnetLimitExceeded SnapshotLimitExceeded "
+        "PendingSnapshotLimitExceeded ConcurrentSnapshotLimitExceeded AttachmentLimitExceeded "
+        "NetworkInterfaceLimitExceeded ResourceLimitExceeded ResourceCountLimitExceeded TooManyBuckets "
+        "LimitExceeded LimitExceededException ServiceQuotaExceededException AMIQuotaExceeded "
+        "MaxScheduledInstanceCapacityExceeded",
+        "GP-CLOUD-009",
+        "a quota of the account is used up ({code})",
+        "remove what is not needed, or ask AWS for more (Service Quotas), then run the same command again",
+    ),
+    _row(
+        "InvalidInstanceType Unsupported UnsupportedOperation.InstanceType",
+        "GP-CLOUD-022",
+        "the instance type {what} is unknown, or not offered in this zone",
+        "see what is offered: `aws ec2 describe-instance-type-offerings --location-type availability-zone`",
+    ),
+    _row(
+        "InvalidAMIID.NotFound InvalidAMIID.Unavailable InvalidAMIID.Malformed InvalidAMIID.Deprecated "
+        "InvalidAMIAttributeItemValue ImageNotFound",
+        "GP-CLOUD-018",
+        "the machine image is not there ({code})",
+        "`gpuprov lock --upgrade` looks up the newest base image; `gpuprov image build` bakes a new one",
+    ),
+    _row(
+        "Throttling ThrottlingException ThrottledException RequestLimitExceeded SlowDown "
+        "RequestThrottled RequestThrottledException TooManyRequestsException RequestTimeout "
+        "RequestTimeoutException PriorRequestNotComplete BandwidthLimitExceeded",
+        "GP-CLOUD-024",
+        "AWS answers too many requests of this account at once ({code}), also after several tries",
+        "run the same command again later; what was made is kept",
+    ),
+    _row(
+        "InternalError InternalFailure InternalServerError ServiceUnavailable Unavailable ServiceFailure "
+        "ServiceException 500 502 503 504",
+        "GP-CLOUD-025",
+        "AWS has a fault of its own ({code}), also after several tries",
+        "see AWS's health page; run the same command again later",
+    ),
+)
+
+_BY_CODE: Final = {code: row for row in _ROWS for code in row.codes}
+
+
+def diagnose(code: str, message: str, *, address: str = "", operation: str = "") -> Diagnostic:
+    """Say what an error of AWS means.
+
+    Args:
+        code: AWS's error code, such as `UnauthorizedOperation`; a leading `Client.` or `Server.` is passed over.
+        message: AWS's own sentence.
+        address: what it was about: a resource, or an address of the spec.
+        operation: API call that failed, such as `RunInstances`.
+
+    Returns:
+        A diagnostic with GP-CLOUD-010 for codes that no row knows.
+    """
+    bare = code.removeprefix("Client.").removeprefix("Server.")
+    # InvalidParameterValue says many things: only its text tells a bad instance type.
+    row = _BY_CODE["InvalidInstanceType"] if _BAD_TYPE.search(message) else _BY_CODE.get(bare)
+    if row is None:
+        return Diagnostic(
+            code="GP-CLOUD-010",
+            address=address,
+            summary=f"AWS refused {operation or 'the request'} ({code}): {_sentence(message)}",
+        )
+    return Diagnostic(
+        code=row.code,
+        address=address,
+        summary=row.summary.format(code=bare, what=_what(row, message, operation)),
+        detail=message.strip(),
+        hint=_hint(row, message),
+    )
+
+
+def known(code: str) -> bool:
+    """Whether a row knows an error code."""
+    return code.removeprefix("Client.").removeprefix("Server.") in _BY_CODE
+
+
+def _what(row: _Row, message: str, operation: str) -> str:
+    if row.code == "GP-CLOUD-007":
+        found = _ACTION.search(message)
+        return f"the action {found['action']}" if found else f"the call {operation}" if operation else "an action"
+    found = _BAD_TYPE.search(message) or _TYPE.search(message)
+    return found["type"] if found else "what was asked for" if row.code == "GP-CLOUD-008" else ""
+
+
+def _hint(row: _Row, message: str) -> str:
+    if row.code != "GP-CLOUD-007":
+        return row.hint
+    hint = row.hint
+    if _EXPLICIT.search(message):
+        hint = "a policy forbids it outright (explicit deny), so no further permission helps; " + hint
+    if "Encoded authorization failure message:" in message:
+        hint += "; `aws sts decode-authorization-message --encoded-message ...` shows which policy said so"
+    return hint
+
+
+def _sentence(message: str) -> str:
+    return message.strip().rstrip(".") or "no reason given"

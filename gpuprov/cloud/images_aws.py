@@ -1,0 +1,202 @@
+"""Machine images in the account: finding, making, waiting, removing."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gpuprov.catalog.find import image as image_row
+from gpuprov.cloud.aws_errors import code_of
+from gpuprov.cloud.types import Image
+from gpuprov.cloud.waiting import wait_until
+from gpuprov.lock.types import LockedImage
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.progress import Progress, Report
+
+_ARCHITECTURES: Final = {"amd64": "x86_64", "arm64": "arm64"}
+"""Debian's names of architectures -> EC2's."""
+_GONE: Final = frozenset({"InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidSnapshot.NotFound"})
+_MALFORMED: Final = "InvalidAMIID.Malformed"
+
+
+def find_base(ec2: Any, os: str, arch: str, region: str) -> LockedImage:
+    """The newest base image; see `Account.find_base_image`."""
+    row = image_row(os, arch)
+    if row is None:
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-CLOUD-018",
+                address=f"{os} ({arch})",
+                summary="the catalog knows no publisher of machine images for this operating system",
+            )
+        )
+    filters = [
+        {"Name": "name", "Values": [row.name]},
+        {"Name": "architecture", "Values": [_ARCHITECTURES[arch]]},
+        {"Name": "state", "Values": ["available"]},
+    ]
+    found = _describe(ec2, Owners=[row.owner], Filters=filters)
+    if not found:
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-CLOUD-018",
+                address=f"{os} ({arch})",
+                summary=f"the region {region} offers no machine image of this operating system",
+                detail=f"asked for images of the owner {row.owner} named `{row.name}`",
+                hint="see `aws ec2 describe-images --owners " + row.owner + "`, or use another region",
+            )
+        )
+    # Names end in the date of the release: they order images that were copied here at the same time.
+    newest = max(found, key=lambda image: (str(image["CreationDate"]), image["Name"]))
+    return LockedImage(os=os, arch=arch, region=region, owner=row.owner, name=newest["Name"], id=newest["ImageId"])
+
+
+def exists(ec2: Any, image_id: str) -> bool:
+    """Whether an image is there; see `Account.image_exists`."""
+    return _one(ec2, image_id) is not None
+
+
+def listed(ec2: Any, spec_name: str, region: str) -> tuple[Image, ...]:
+    """Images that were baked for a spec; see `Account.images`."""
+    found = _describe(ec2, Owners=["self"], Filters=[{"Name": "tag:gpuprov:spec", "Values": [spec_name]}])
+    images = (_image(row, region) for row in found)
+    return tuple(sorted((image for image in images if image.pool), key=lambda image: (image.made, image.id)))
+
+
+def make(ec2: Any, instance_id: str, image: Image, *, spec_name: str) -> str:
+    """Begin to make an image; see `Account.make_image`."""
+    tags = [
+        {"Key": key, "Value": value}
+        for key, value in {
+            "Name": image.name,
+            "gpuprov:spec": spec_name,
+            "gpuprov:pool": image.pool,
+            "gpuprov:id": f"{spec_name}/image/{image.name}",
+            "gpuprov:os": image.os,
+            "gpuprov:arch": image.arch,
+            "gpuprov:baked": image.baked,
+            "gpuprov:base": image.base,
+            "gpuprov:made": image.made,
+        }.items()
+    ]
+    answer = ec2.create_image(
+        InstanceId=instance_id,
+        Name=image.name,
+        Description=f"gpuprov: {spec_name}, pool {image.pool}, {image.os}, baked {image.baked[:19]}",
+        # On both, and with the request itself: a run that is killed a moment later leaves nothing without a name.
+        TagSpecifications=[{"ResourceType": kind, "Tags": tags} for kind in ("image", "snapshot")],
+    )
+    return str(answer["ImageId"])
+
+
+def wait(ec2: Any, image_id: str, *, seconds: float, report: Report) -> tuple[str, ...]:
+    """Wait for an image; see `Account.wait_for_image`."""
+    last: Mapping[str, Any] = {}
+
+    def look() -> bool:
+        nonlocal last
+        last = _one(ec2, image_id) or {}
+        state = str(last.get("State", "not visible yet"))
+        report(Progress(phase="image", subject=image_id, text=state))
+        if state in {"failed", "error", "invalid", "deregistered"}:
+            reason = last.get("StateReason", {}).get("Message", "")
+            raise GpuprovError(
+                Diagnostic(
+                    code="GP-CLOUD-010",
+                    address=image_id,
+                    summary=f"AWS could not make the image (state {state})",
+                    detail=str(reason),
+                    hint="run `gpuprov image build` again",
+                )
+            )
+        return state == "available"
+
+    if not wait_until(look, seconds=seconds):
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-CLOUD-024",
+                address=image_id,
+                summary=f"the image is not available after {seconds:.0f} s",
+                hint="run `gpuprov image build` again; large root volumes take longer",
+            )
+        )
+    return _snapshots(last)
+
+
+def mark_checked(ec2: Any, image_id: str) -> None:
+    """Note on an image that its check succeeded; see `Account.mark_checked`."""
+    ec2.create_tags(Resources=[image_id], Tags=[{"Key": "gpuprov:checked", "Value": "true"}])
+
+
+def remove(ec2: Any, image_id: str) -> None:
+    """Deregister an image and delete its snapshots; see `Account.remove_image`."""
+    found = _one(ec2, image_id)
+    if found is None:
+        return
+    try:
+        ec2.deregister_image(ImageId=image_id)
+    except ec2.exceptions.ClientError as error:
+        if code_of(error) not in _GONE:
+            raise
+    for snapshot in _snapshots(found):
+        _delete_snapshot(ec2, snapshot)
+
+
+def remove_orphan_snapshots(ec2: Any, spec_name: str) -> tuple[str, ...]:
+    """Delete snapshots whose image is gone; see `Account.remove_snapshots`."""
+    used = {snapshot for image in listed(ec2, spec_name, "") for snapshot in image.snapshots}
+    pages = ec2.get_paginator("describe_snapshots").paginate(
+        OwnerIds=["self"], Filters=[{"Name": "tag:gpuprov:spec", "Values": [spec_name]}]
+    )
+    ours = [
+        row["SnapshotId"]
+        for page in pages
+        for row in page["Snapshots"]
+        if any(tag["Key"] == "gpuprov:baked" for tag in row.get("Tags", ()))
+    ]
+    orphans = tuple(snapshot for snapshot in ours if snapshot not in used)
+    for snapshot in orphans:
+        _delete_snapshot(ec2, snapshot)
+    return orphans
+
+
+def _delete_snapshot(ec2: Any, snapshot: str) -> None:
+    try:
+        ec2.delete_snapshot(SnapshotId=snapshot)
+    except ec2.exceptions.ClientError as error:
+        if code_of(error) not in _GONE:
+            raise
+
+
+def _one(ec2: Any, image_id: str) -> dict[str, Any] | None:
+    try:
+        found = _describe(ec2, ImageIds=[image_id])
+    except ec2.exceptions.ClientError as error:
+        if code_of(error) in _GONE or code_of(error) == _MALFORMED:
+            return None
+        raise
+    return next((image for image in found if image.get("State") != "deregistered"), None)
+
+
+def _describe(ec2: Any, **request: Any) -> list[dict[str, Any]]:
+    return [image for page in ec2.get_paginator("describe_images").paginate(**request) for image in page["Images"]]
+
+
+def _snapshots(image: Mapping[str, Any]) -> tuple[str, ...]:
+    found = (device.get("Ebs", {}).get("SnapshotId") for device in image.get("BlockDeviceMappings", ()))
+    return tuple(snapshot for snapshot in found if snapshot)
+
+
+def _image(row: Mapping[str, Any], region: str) -> Image:
+    tags = {tag["Key"]: tag["Value"] for tag in row.get("Tags", ())}
+    return Image(
+        id=row["ImageId"],
+        name=row.get("Name", ""),
+        pool=tags.get("gpuprov:pool", ""),
+        os=tags.get("gpuprov:os", ""),
+        arch=tags.get("gpuprov:arch", ""),
+        region=region,
+        baked=tags.get("gpuprov:baked", ""),
+        base=tags.get("gpuprov:base", ""),
+        made=tags.get("gpuprov:made", str(row.get("CreationDate", ""))),
+        snapshots=_snapshots(row),
+        checked=tags.get("gpuprov:checked") == "true" and row.get("State") == "available",
+    )

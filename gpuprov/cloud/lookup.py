@@ -1,0 +1,148 @@
+"""Finding what an interrupted run made: by the tag `gpuprov:id`, or by its natural key where a type takes no tags."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gpuprov.cloud.aws_errors import code_of
+from gpuprov.cloud.instances_aws import find_instances
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+
+Client = Callable[[str], Any]
+"""Service name -> boto3 client."""
+
+_TAG: Final = "gpuprov:id"
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """How EC2 lists a kind of resource, filtered by tag."""
+
+    operation: str
+    rows: str
+    id: str
+    filters: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+_EC2: Final[Mapping[str, _Listing]] = {
+    "aws:ec2/vpc:Vpc": _Listing("describe_vpcs", "Vpcs", "VpcId"),
+    "aws:ec2/subnet:Subnet": _Listing("describe_subnets", "Subnets", "SubnetId"),
+    "aws:ec2/internetGateway:InternetGateway": _Listing(
+        "describe_internet_gateways", "InternetGateways", "InternetGatewayId"
+    ),
+    "aws:ec2/routeTable:RouteTable": _Listing("describe_route_tables", "RouteTables", "RouteTableId"),
+    "aws:ec2/securityGroup:SecurityGroup": _Listing("describe_security_groups", "SecurityGroups", "GroupId"),
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": _Listing(
+        "describe_security_group_rules", "SecurityGroupRules", "SecurityGroupRuleId"
+    ),
+    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": _Listing(
+        "describe_security_group_rules", "SecurityGroupRules", "SecurityGroupRuleId"
+    ),
+    "aws:ebs/volume:Volume": _Listing(
+        "describe_volumes", "Volumes", "VolumeId", (("status", ("creating", "available", "in-use")),)
+    ),
+}
+
+
+def find(client: Client, type_token: str, key: str) -> str | None:
+    """The physical id of a resource, or None; see `Account.find`."""
+    ids = sorted(set(_candidates(client, type_token, key)))
+    if len(ids) > 1:
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-CLOUD-015",
+                address=key,
+                summary=f"{len(ids)} resources of the account are the same one of the spec: {', '.join(ids)}",
+                detail=f"each is a {type_token} with the tag {_TAG}={key}",
+                hint="find out which one is in use, delete the other or take its tag away, then run the same command"
+                " again",
+            )
+        )
+    return ids[0] if ids else None
+
+
+def _candidates(client: Client, type_token: str, key: str) -> Iterable[str]:
+    if type_token in _EC2:
+        return _listed(client("ec2"), _EC2[type_token], key)
+    by_name = _OTHERS.get(type_token)
+    if by_name is None:
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-CLOUD-015",
+                address=key,
+                summary=f"nothing is known of how to find a {type_token} that an interrupted run may have made",
+                hint="look for it in the AWS console; delete it there, then run the same command again",
+            )
+        )
+    return by_name(client, key)
+
+
+def _listed(ec2: Any, listing: _Listing, key: str) -> Iterator[str]:
+    filters = [
+        {"Name": f"tag:{_TAG}", "Values": [key]},
+        *({"Name": name, "Values": list(values)} for name, values in listing.filters),
+    ]
+    for page in ec2.get_paginator(listing.operation).paginate(Filters=filters):
+        for row in page[listing.rows]:
+            yield row[listing.id]
+
+
+def _tagged(tags: Iterable[Mapping[str, str]], key: str) -> bool:
+    return any(tag["Key"] == _TAG and tag["Value"] == key for tag in tags)
+
+
+def _roles(client: Client, key: str) -> Iterator[str]:
+    iam = client("iam")
+    for page in iam.get_paginator("list_roles").paginate():
+        for role in page["Roles"]:
+            # Roles of AWS's own services can hold no tag of ours.
+            if not role["Path"].startswith("/aws-service-role/") and _tagged(
+                _all_tags(iam, "list_role_tags", RoleName=role["RoleName"]), key
+            ):
+                yield role["RoleName"]
+
+
+def _profiles(client: Client, key: str) -> Iterator[str]:
+    iam = client("iam")
+    for page in iam.get_paginator("list_instance_profiles").paginate():
+        for profile in page["InstanceProfiles"]:
+            name = profile["InstanceProfileName"]
+            if _tagged(_all_tags(iam, "list_instance_profile_tags", InstanceProfileName=name), key):
+                yield name
+
+
+def _all_tags(iam: Any, operation: str, **request: str) -> Iterator[Mapping[str, str]]:
+    try:
+        for page in iam.get_paginator(operation).paginate(**request):
+            yield from page["Tags"]
+    except iam.exceptions.ClientError as error:
+        # Somebody deleted it while we were listing.
+        if code_of(error) != "NoSuchEntity":
+            raise
+
+
+def _buckets(client: Client, key: str) -> Iterator[str]:
+    s3 = client("s3")
+    for page in s3.get_paginator("list_buckets").paginate(BucketRegion=s3.meta.region_name):
+        for bucket in page["Buckets"]:
+            try:
+                tags = s3.get_bucket_tagging(Bucket=bucket["Name"])["TagSet"]
+            except s3.exceptions.ClientError as error:
+                # A bucket whose tags the caller may not even read is not one that the caller made.
+                if code_of(error) not in {"NoSuchTagSet", "NoSuchBucket", "AccessDenied"}:
+                    raise
+                continue
+            if _tagged(tags, key):
+                yield bucket["Name"]
+
+
+def _instances(client: Client, key: str) -> Iterator[str]:
+    yield from find_instances(client("ec2"), key)
+
+
+_OTHERS: Final[Mapping[str, Callable[[Client, str], Iterator[str]]]] = {
+    "aws:ec2/instance:Instance": _instances,
+    "aws:iam/role:Role": _roles,
+    "aws:iam/instanceProfile:InstanceProfile": _profiles,
+    "aws:s3/bucket:Bucket": _buckets,
+}
