@@ -1,0 +1,121 @@
+"""The form of the stack document, as gpuprov writes it: plain JSON, every decision made."""
+
+from typing import Any, TypedDict
+
+Tags = dict[str, str]
+
+
+class Subnet(TypedDict):
+    """One zone's part of the network."""
+
+    name: str
+    cidr: str
+    zone: str
+    tags: Tags
+
+
+class Tagged(TypedDict):
+    """A resource of which nothing but the tags is to be decided."""
+
+    tags: Tags
+
+
+class Network(TypedDict):
+    """The VPC and what belongs to it."""
+
+    cidr: str
+    public: bool
+    subnets: list[Subnet]
+    tags: Tags
+    gateway: Tagged | None
+    route_table: Tagged
+
+
+class Rule(TypedDict):
+    """One rule of the security group; exactly one of `cidr` and `members` says who is meant."""
+
+    name: str
+    description: str
+    protocol: str
+    from_port: int | None
+    to_port: int | None
+    cidr: str | None
+    members: bool
+    tags: Tags
+
+
+class SecurityGroup(TypedDict):
+    """Who may reach the hosts, and what they may reach."""
+
+    name: str
+    description: str
+    ingress: list[Rule]
+    egress: list[Rule]
+    tags: Tags
+
+
+class Identity(TypedDict):
+    """The hosts' role."""
+
+    name: str
+    assume_role_policy: dict[str, Any]
+    policy: dict[str, Any] | None
+    tags: Tags
+    profile_tags: Tags
+
+
+class Bucket(TypedDict):
+    """One bucket; `name` is the storage's, `bucket` the name in S3."""
+
+    name: str
+    bucket: str
+    force_destroy: bool
+    policy: dict[str, Any]
+    unfinished_days: int
+    tags: Tags
+
+
+class Volume(TypedDict):
+    """One data volume; `host` and `device` are None where it is attached to nothing."""
+
+    name: str
+    zone: str
+    size_gib: int
+    iops: int
+    throughput: int
+    host: str | None
+    device: str | None
+    tags: Tags
+
+
+class Instance(TypedDict):
+    """One host."""
+
+    name: str
+    pool: str
+    type: str
+    image: str
+    zone: str
+    subnet: str
+    root_gib: int
+    user_data: str
+    hop_limit: int
+    replace: bool
+    tags: Tags
+    root_tags: Tags
+
+
+class Document(TypedDict):
+    """The whole document."""
+
+    kind: str
+    apiVersion: str
+    spec: str
+    stack: str
+    region: str
+    network: Network | None
+    security_group: SecurityGroup | None
+    identity: Identity | None
+    buckets: list[Bucket]
+    volumes: list[Volume]
+    instances: list[Instance]

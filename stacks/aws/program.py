@@ -1,0 +1,70 @@
+"""The stack: makes what the document says, in an order that works in both directions, and tells what it made."""
+
+from typing import Any
+
+import pulumi
+from document import Document
+from fleet import attach_volume, make_instance
+from identity import make_identity
+from network import make_network
+from pulumi_aws import ebs
+from storage import make_bucket, make_volume
+
+KIND = "StackDocument"
+API_VERSION = "gpuprov/v1"
+
+
+def program(document: Document) -> None:
+    """Make the resources of a document.
+
+    Args:
+        document: as `document.py` describes it.
+
+    Raises:
+        pulumi.RunError: when the document is of another kind or version, or meant for another region.
+    """
+    _check(document)
+    buckets = {bucket["name"]: make_bucket(bucket) for bucket in document["buckets"]}
+    volumes = {volume["name"]: make_volume(volume) for volume in document["volumes"]}
+    pulumi.export("buckets", {name: bucket.bucket for name, bucket in buckets.items()})
+    pulumi.export("volumes", {name: volume.id for name, volume in volumes.items()})
+    pulumi.export("hosts", _make_hosts(document, volumes))
+
+
+def _make_hosts(document: Document, volumes: dict[str, ebs.Volume]) -> dict[str, dict[str, Any]]:
+    """Make the network and the hosts in it; tell of each host what gpuprov must know to reach it."""
+    if document["network"] is None or document["security_group"] is None:
+        return {}
+    network = make_network(document["network"], document["security_group"])
+    identity = make_identity(document["identity"]) if document["identity"] is not None else None
+    hosts: dict[str, dict[str, Any]] = {}
+    for entry in document["instances"]:
+        attached = [volume for volume in document["volumes"] if volume["host"] == entry["name"]]
+        instance = make_instance(
+            entry,
+            network,
+            identity,
+            [volumes[volume["name"]] for volume in attached],
+            public=document["network"]["public"],
+        )
+        for volume in attached:
+            attach_volume(volume, volumes[volume["name"]], instance)
+        hosts[entry["name"]] = {
+            "pool": entry["pool"],
+            "instance_id": instance.id,
+            "type": instance.instance_type,
+            "image": instance.ami,
+            "zone": instance.availability_zone,
+            "private_address": instance.private_ip,
+            "public_address": instance.public_ip,
+        }
+    return hosts
+
+
+def _check(document: Document) -> None:
+    found = (document.get("kind"), document.get("apiVersion"))
+    if found != (KIND, API_VERSION):
+        raise pulumi.RunError(f"this program takes a {KIND} of {API_VERSION}, not a {found[0]} of {found[1]}")
+    region = pulumi.Config("aws").get("region")
+    if region and region != document["region"]:
+        raise pulumi.RunError(f"the document is for {document['region']}, but aws:region is {region}")
