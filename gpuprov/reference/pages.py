@@ -31,6 +31,7 @@ _GROUPS: Final = {
     "GP-CONV": "Converging",
     "GP-ROLL": "Rollouts",
     "GP-RUN": "Runs",
+    "GP-CLOUD": "The cloud",
     "GP-LAB": "The lab",
     "GP-INT": "Internal",
 }
@@ -145,7 +146,8 @@ def _words_of(hint: Any, about: About) -> str:
     words = {int: f"number from {about.minimum} to {about.maximum}", bool: "true or false"}
     if get_origin(hint) is tuple:
         inner = get_args(hint)[0]
-        return "list of mappings" if is_dataclass(inner) else f"list: {CHECKS[about.check].expected}"
+        alone = ", or one alone" if about.single else ""
+        return "list of mappings" if is_dataclass(inner) else f"list: {CHECKS[about.check].expected}{alone}"
     if get_origin(hint) is Mapping or is_dataclass(hint):
         return "mapping"
     return words.get(hint, CHECKS[about.check].expected)

@@ -55,10 +55,16 @@ def _hint(hint: Any, about: About) -> Schema:
     if is_dataclass(hint) and isinstance(hint, type):
         return _value(hint)
     if origin is tuple:
-        return {"type": "array", "items": _hint(get_args(hint)[0], about)}
+        item = _hint(get_args(hint)[0], about)
+        members = {"type": "array", "items": item}
+        return {"anyOf": [item, members]} if about.single else members
     if origin is Mapping:
         names = {"pattern": f"^{CHECKS[about.key].pattern}$"} if CHECKS[about.key].pattern else {"minLength": 1}
-        return {"type": "object", "propertyNames": names, "additionalProperties": _hint(get_args(hint)[1], About(""))}
+        return {
+            "type": "object",
+            "propertyNames": names,
+            "additionalProperties": _hint(get_args(hint)[1], About("", check=about.check)),
+        }
     return _scalar(hint, about)
 
 

@@ -25,6 +25,8 @@ class About:
     """Whether an optional field may be written as null; false where null could mean two things."""
     key: str = ""
     """In a mapping of names: the check of the keys."""
+    single: bool = False
+    """In a list of texts: whether one text may stand for a list of one."""
     example: str = ""
     """A value as it stands in YAML."""
     minimum: int = 1

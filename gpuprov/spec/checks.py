@@ -7,6 +7,7 @@ from gpuprov.catalog.find import gpu, never, system
 from gpuprov.catalog.load import rows
 from gpuprov.catalog.rows import GpuRow, SystemRow
 from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.spec.cloud_checks import cloud_problems
 from gpuprov.spec.suggest import did_you_mean
 from gpuprov.spec.tree import Decoder, join
 from gpuprov.spec.types import SourceSpec, StackSpec
@@ -31,6 +32,7 @@ def _problems(spec: WrittenSpec, decoder: Decoder) -> Iterator[Diagnostic]:
     yield from _stack(spec.stack, "stack", spec)
     yield from _pools(spec, decoder)
     yield from _repeated(spec.monitoring.exporters, "monitoring.exporters", "exporter")
+    yield from cloud_problems(spec)
 
 
 def _pools(spec: WrittenSpec, decoder: Decoder) -> Iterator[Diagnostic]:

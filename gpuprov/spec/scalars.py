@@ -9,6 +9,8 @@ from typing import Final
 from gpuprov.model.address import pattern_of
 from gpuprov.model.facet import BY_PATTERN
 from gpuprov.model.version import Constraint
+from gpuprov.spec.addresses import refuse_range
+from gpuprov.spec.sizes import refuse_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,18 @@ def _command(text: str) -> str:
     return "" if text.strip() else "the command is empty"
 
 
+def _login_key(text: str) -> str:
+    if text.startswith(("ssh-", "ecdsa-", "sk-")) and " " in text:
+        return "the key itself stands here, and the path of its file is expected"
+    return _file(text)
+
+
+_ACCOUNT: Final = r"[0-9]{12}"
+_ARN: Final = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+"
+_LABEL: Final = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_PREFIX: Final = r"([A-Za-z0-9][A-Za-z0-9_.=-]*/)+"
+_REGION: Final = r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}"
+_STORAGE: Final = r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?"
 _NAME: Final = r"[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?"
 _PACKAGE: Final = r"[a-z0-9][a-z0-9+.-]+"
 _RELEASE: Final = r"[1-9][0-9]?\.[0-9]{1,2}"
@@ -159,6 +173,32 @@ CHECKS: Final[dict[str, Check]] = {
     ),
     "package": Check("a Debian package's name", _fits(_PACKAGE, "no Debian package has such a name"), pattern=_PACKAGE),
     "user": Check("a user's or a group's name", _fits(_USER, "no user or group has such a name"), pattern=_USER),
+    "cidr": Check("a range of IPv4 addresses, such as 203.0.113.0/24", refuse_range),
+    "account": Check(
+        'the twelve digits of an account, such as "111122223333"',
+        _fits(_ACCOUNT, "an account has twelve digits"),
+        quoted=True,
+        pattern=_ACCOUNT,
+    ),
+    "arn": Check("the ARN of a role", _fits(_ARN, "no role has such an ARN"), pattern=_ARN),
+    "region": Check("a region, such as us-east-1", _fits(_REGION, "no region has such a name"), pattern=_REGION),
+    "label": Check(
+        "small letters, digits, and - between them, at most 63",
+        _fits(_LABEL, "no host can have this name in DNS"),
+        pattern=_LABEL,
+    ),
+    "storage": Check(
+        "small letters, digits, and - between them, at most 32",
+        _fits(_STORAGE, "a bucket's name cannot hold this name"),
+        pattern=_STORAGE,
+    ),
+    "size": Check("a size in GiB or TiB, such as 500GiB", refuse_size, tags=("str", "int")),
+    "prefix": Check(
+        "names of folders, each ending with /, such as runs/",
+        _fits(_PREFIX, "the prefix does not end with /, or holds other characters than letters, digits and _ . = -"),
+        pattern=_PREFIX,
+    ),
+    "login_key": Check("agent, or the path of a public key's file", _login_key),
     "word": Check(
         "a word of letters, digits and . _ / -", _fits(_WORD, "the word has other characters"), pattern=_WORD
     ),

@@ -108,6 +108,8 @@ class Decoder:
         return cls(**values)
 
     def _list(self, hint: Any, node: Node, address: str, about: About) -> tuple[Any, ...]:
+        if about.single and isinstance(node, Scalar) and not node.is_null:
+            return (self.decode(hint, node, address, about),)
         if not isinstance(node, SequenceNode):
             self._wrong_type(address, node, "a list", about)
             return ()
@@ -125,7 +127,7 @@ class Decoder:
             if isinstance(problem, Diagnostic):
                 self.refuse(at, problem)
             else:
-                values[problem] = self.decode(hint, entry.value, at)
+                values[problem] = self.decode(hint, entry.value, at, About("", check=about.check))
         return values
 
     def _scalar(self, hint: Any, node: Node, address: str, about: About) -> Any:

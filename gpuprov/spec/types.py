@@ -7,6 +7,7 @@ from typing import Annotated
 from gpuprov.model.diagnostic import Span
 from gpuprov.model.finding import Waiver
 from gpuprov.spec.about import About
+from gpuprov.spec.sizes import size_in_gib
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,7 +151,7 @@ class PoolCloudSpec:
 
     instance: Annotated[str, About("Instance type.", check="word", example="p5.48xlarge")]
     hosts: Annotated[
-        tuple[str, ...], About("Names of the hosts; or give `count`.", check="name", example="[train-a, train-b]")
+        tuple[str, ...], About("Names of the hosts; or give `count`.", check="label", example="[train-a, train-b]")
     ] = ()
     count: Annotated[
         int | None, About("How many hosts; they are named POOL-1 and so on.", maximum=512, example="2")
@@ -158,7 +159,7 @@ class PoolCloudSpec:
     market: Annotated[
         str, About("How the capacity is bought.", choices=("on-demand",), later=("spot", "capacity-block"))
     ] = "on-demand"
-    root: Annotated[int, About("Size of the root volume in GiB.", maximum=16384, example="200")] = 200
+    root: Annotated[int, About("Size of the root volume in GiB.", minimum=8, maximum=16384, example="200")] = 200
     existing: Annotated[
         object,
         About("Instances that are there already.", not_yet="Taking in existing instances is built by a later release."),
@@ -203,7 +204,9 @@ class CloudNetworkSpec:
             example="[us-east-1a]",
         ),
     ] = ()
-    public: Annotated[bool, About("Whether the hosts have public addresses.")] = True
+    public: Annotated[
+        bool, About("Whether the hosts have public addresses; hosts without them are built by a later release.")
+    ] = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -222,7 +225,7 @@ class CloudSpec:
     account: Annotated[
         str, About("The account's number; it must be the caller's.", check="account", example='"111122223333"')
     ]
-    region: Annotated[str, About("Region.", check="word", example="us-east-1")]
+    region: Annotated[str, About("Region.", check="region", example="us-east-1")]
     network: Annotated[CloudNetworkSpec, About("The network of the hosts.")]
     provider: Annotated[str, About("Whose cloud.", choices=("aws",))] = "aws"
     profile: Annotated[str | None, About("Profile of the AWS configuration.", check="word", example="train")] = None
@@ -233,7 +236,9 @@ class CloudSpec:
         tuple[str, ...],
         About(
             "Who may log in: files of public keys, relative to the spec; `agent` stands for the keys of the SSH agent.",
-            example="[agent]",
+            check="login_key",
+            single=True,
+            example="agent",
         ),
     ] = ("agent",)
     user: Annotated[str, About("Login user; the image's own when left out.", check="user", example="admin")] = ""
@@ -264,6 +269,11 @@ class StorageSpec:
     ] = ()
     write: Annotated[bool, About("Whether hosts may write to the bucket.")] = True
     mount: Annotated[object, About("Where it is mounted.", not_yet="Mounts are converged by a later release.")] = None
+
+    @property
+    def size_gib(self) -> int | None:
+        """Size in GiB; None for a bucket."""
+        return size_in_gib(self.size)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

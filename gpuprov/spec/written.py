@@ -5,7 +5,16 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from gpuprov.spec.about import About
-from gpuprov.spec.types import GpuSpec, PoolOnpremSpec, RolloutSpec, SourceSpec, StackSpec
+from gpuprov.spec.types import (
+    CloudSpec,
+    GpuSpec,
+    PoolCloudSpec,
+    PoolOnpremSpec,
+    RolloutSpec,
+    SourceSpec,
+    StackSpec,
+    StorageSpec,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,7 +60,8 @@ class WrittenPool:
         tuple[str, ...] | None, About("Commands in place of the spec's.", check="command", example='["nvidia-smi -L"]')
     ] = None
     cloud: Annotated[
-        object, About("The pool's instances in the cloud.", not_yet="Hosts in the cloud are made by a later release.")
+        PoolCloudSpec | None,
+        About("The pool's instances in the cloud.", example="{instance: p5.48xlarge, hosts: [train-a, train-b]}"),
     ] = None
 
 
@@ -102,9 +112,7 @@ class WrittenTargets:
     onprem: Annotated[
         WrittenOnprem | None, About("Hosts of an inventory.", example="{inventory: inventory/site.yml}")
     ] = None
-    cloud: Annotated[
-        object, About("Hosts that are made in the cloud.", not_yet="The cloud target is built by a later release.")
-    ] = None
+    cloud: Annotated[CloudSpec | None, About("Hosts that are made in the cloud.")] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,9 +165,14 @@ class WrittenSpec:
     access: Annotated[
         object, About("Users, groups and their keys.", not_yet="Access is converged by a later release.")
     ] = None
-    storage: Annotated[object, About("Data sets and mounts.", not_yet="Storage is converged by a later release.")] = (
-        None
-    )
+    storage: Annotated[
+        Mapping[str, StorageSpec],
+        About(
+            "What keeps data beside the cloud hosts, by name.",
+            key="storage",
+            example="{datasets: {kind: object}, scratch: {kind: volume, size: 500GiB}}",
+        ),
+    ] = field(default_factory=dict)
     tuning: Annotated[
         object, About("Kernel settings and limits.", not_yet="Tuning is converged by a later release.")
     ] = None

@@ -13,7 +13,7 @@ def test_every_field_has_one_row_and_a_sentence() -> None:
         _, about = field_type(spec_field)
         assert about.text.endswith("."), address
         assert about.check in CHECKS, address
-        assert page.count(f"| `{address}` |") == 1
+        assert page.count(f"\n| `{address}` |") == 1
 
 
 def test_known_addresses_are_there() -> None:

@@ -15,6 +15,13 @@ from gpuprov.spec.types import Spec
 FOLDER = Path(__file__).parents[2] / "cases" / "spec"
 REFUSED = yaml.safe_load((FOLDER / "refused.yaml").read_text())
 LOADED = yaml.safe_load((FOLDER / "loaded.yaml").read_text())
+CLOUD = yaml.safe_load((FOLDER / "cloud.yaml").read_text())
+REFUSALS = [(REFUSED["base"], case) for case in REFUSED["cases"]] + [(CLOUD["base"], case) for case in CLOUD["refused"]]
+LOADS = [(REFUSED["base"], case) for case in LOADED["cases"]] + [(CLOUD["base"], case) for case in CLOUD["loaded"]]
+
+
+def name_of(value: Any) -> str:
+    return str(value["id"]) if isinstance(value, dict) else ""
 
 
 def text_of(case: dict[str, Any], base: str) -> str:
@@ -30,9 +37,9 @@ def row(found: Diagnostic) -> list[Any]:
     return [found.code, found.address, found.span.line, found.span.column, found.span.end_column]
 
 
-@pytest.mark.parametrize("case", REFUSED["cases"], ids=lambda case: case["id"])
-def test_refused(case: dict[str, Any]) -> None:
-    spec, found = load(text_of(case, REFUSED["base"]), "gpuprov.yaml")
+@pytest.mark.parametrize(("base", "case"), REFUSALS, ids=name_of)
+def test_refused(base: str, case: dict[str, Any]) -> None:
+    spec, found = load(text_of(case, base), "gpuprov.yaml")
     assert spec is None
     assert [row(d) for d in found] == case["found"]
     assert status_of(found) == case["status"]
@@ -47,9 +54,9 @@ def reach(value: Any, path: str) -> Any:
     return value
 
 
-@pytest.mark.parametrize("case", LOADED["cases"], ids=lambda case: case["id"])
-def test_loaded(case: dict[str, Any]) -> None:
-    spec, found = load(text_of(case, REFUSED["base"]), "gpuprov.yaml")
+@pytest.mark.parametrize(("base", "case"), LOADS, ids=name_of)
+def test_loaded(base: str, case: dict[str, Any]) -> None:
+    spec, found = load(text_of(case, base), "gpuprov.yaml")
     assert found == ()
     assert spec is not None
     for path, value in case["values"].items():
@@ -98,7 +105,7 @@ def test_spans_lead_to_the_text() -> None:
 @settings(deadline=None)
 @given(st.data())
 def test_no_mutation_of_a_spec_makes_load_raise(data: st.DataObject) -> None:
-    text = REFUSED["base"]
+    text = data.draw(st.sampled_from([REFUSED["base"], CLOUD["base"]]))
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(text)))
         cut = data.draw(st.integers(0, 8))
@@ -131,3 +138,18 @@ def test_no_mutation_of_a_spec_makes_load_raise(data: st.DataObject) -> None:
     spec, found = load(text, "gpuprov.yaml")
     assert (spec is None) == bool(found)
     assert all(d.span is not None and d.span.line >= 1 for d in found)
+
+
+def test_hosts_are_named_by_the_pool_where_they_are_counted() -> None:
+    spec = good(CLOUD["base"].replace("hosts: [train-a, train-b]", "count: 2"))
+    cloud = spec.pools["train"].cloud
+    assert cloud is not None
+    assert cloud.names("train") == ("train-1", "train-2")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("train-b", "train-c"), ("us-east-1", "us-east-2"), ("500GiB", "600GiB"), ("203.0.113.0/24", "203.0.112.0/24")],
+)
+def test_digest_sees_the_cloud_half(old: str, new: str) -> None:
+    assert good(CLOUD["base"].replace(old, new)).digest != good(CLOUD["base"]).digest
