@@ -12,6 +12,7 @@ PACKAGES = {
     "systemd-nspawn": "systemd-container",
     "nft": "nftables",
     "ip": "iproute2",
+    "losetup": "mount",
     "nsenter": "util-linux",
     "unshare": "util-linux",
     "setpriv": "util-linux",

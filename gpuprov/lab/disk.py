@@ -2,8 +2,7 @@
 
 import os
 import secrets
-import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gpuprov.lab.command import failure, run
@@ -37,12 +36,22 @@ def make_disk(description: LabDescription, node: NodeDescription, base: Path) ->
     Raises:
         GpuprovError: the overlay cannot be mounted.
     """
-    folder = LabNames(description.id).node_folder(node.name)
-    for name in ("upper", "work", "root", "docker"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
+    return mount_layers(description, node.name, [base])
+
+
+def mount_layers(description: LabDescription, name: str, layers: Sequence[Path]) -> Path:
+    """Mount a new overlay on read-only layers, the uppermost first, and return its root.
+
+    Raises:
+        GpuprovError: the overlay cannot be mounted.
+    """
+    folder = LabNames(description.id).node_folder(name)
+    for part in ("upper", "work", "root", "docker"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
     root = folder / "root"
-    options = f"lowerdir={base},upperdir={folder / 'upper'},workdir={folder / 'work'}"
-    run(["mount", "-t", "overlay", f"gpl-{description.id}-{node.name}", "-o", options, str(root)])
+    lower = ":".join(map(str, layers))
+    options = f"lowerdir={lower},upperdir={folder / 'upper'},workdir={folder / 'work'}"
+    run(["mount", "-t", "overlay", f"gpl-{description.id}-{name}", "-o", options, str(root)])
     return root
 
 
@@ -70,8 +79,13 @@ def identity_files(description: LabDescription, node: NodeDescription) -> dict[s
         "/etc/hosts": (hosts.encode(), 0o644),
         "/etc/resolv.conf": (resolver().encode(), 0o644),
         "/etc/machine-id": (f"{secrets.token_hex(16)}\n".encode(), 0o444),
-        _UNIT_PLACE: (_UNIT.encode(), 0o644),
+        **network_settings_unit(),
     }
+
+
+def network_settings_unit() -> dict[str, tuple[bytes, int]]:
+    """Return the lab's own unit, which `finish_boot_setup` enables."""
+    return {_UNIT_PLACE: (_UNIT.encode(), 0o644)}
 
 
 def enable_unit(root: Path, unit: str, *, target: str) -> None:
@@ -148,20 +162,3 @@ def _resolve(root: Path, name: str) -> Path:
     if not name.startswith("/") or not parent.is_relative_to(root.resolve()):
         raise failure(f"the path {name} leads out of the node's disk")
     return parent / place.name
-
-
-def unmount(folder: Path) -> None:
-    """Unmount a node's overlay when it is mounted.
-
-    Raises:
-        GpuprovError: it is busy.
-    """
-    root = folder / "root"
-    if root.exists() and _is_mount(root):
-        run(["umount", str(root)])
-
-
-def _is_mount(place: Path) -> bool:
-    """Whether something is mounted at this very folder."""
-    here, above = place.lstat(), place.parent.lstat()
-    return stat.S_ISDIR(here.st_mode) and here.st_dev != above.st_dev

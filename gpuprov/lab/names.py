@@ -119,12 +119,16 @@ class LabNames:
         """The network namespace of a VPC's router."""
         return f"{self.prefix}{vpc_id}"
 
+    def vpc_cgroup(self, vpc_id: str) -> str:
+        """The cgroup of a VPC's metadata service."""
+        return f"{self.cgroup}/{vpc_id}"
+
     def vpc_link(self, number: int) -> str:
-        """The machine's end of the link to the router of the VPC with this number (0 to 999)."""
+        """The machine's end of the link to the router of the VPC with this number (to 999)."""
         return f"{self.prefix}v{number}"
 
     def instance_link(self, number: int) -> str:
-        """The router's end of the link to the instance with this number (0 to 999) in its VPC."""
+        """The router's end of the link to the instance with this number (to 999) in its VPC."""
         return f"{self.instance_links}{number}"
 
     @property

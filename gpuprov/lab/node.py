@@ -5,9 +5,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from gpuprov.lab import cgroup
 from gpuprov.lab.command import failure
@@ -15,6 +16,8 @@ from gpuprov.lab.description import LabDescription, NodeDescription
 from gpuprov.lab.names import NETNS_FOLDER, LabNames
 from gpuprov.model.diagnostic import GpuprovError
 
+DEVICES = "devices.json"
+"""The file in a node's folder that names its block devices: device of the machine -> its name in the node."""
 REBOOT_STATUS = 133
 """What systemd-nspawn ends with when the node asked for a reboot (tried 2026-11-30)."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -215,7 +218,9 @@ class Node:
         return failure(summary, detail=detail, address=f"lab {self.lab.id} node {self.description.name}")
 
 
-def launch_argv(names: LabNames, name: str, *, uptime: int | None) -> list[str]:
+def launch_argv(
+    names: LabNames, name: str, *, uptime: int | None, devices: Mapping[str, str] = MappingProxyType({})
+) -> list[str]:
     """Return the command that boots a node and ends with it.
 
     Args:
@@ -223,6 +228,7 @@ def launch_argv(names: LabNames, name: str, *, uptime: int | None) -> list[str]:
         name: the node's.
         uptime: the machine's uptime in seconds, so that the node's clock of this boot starts at zero; None where the
             kernel has no time namespaces.
+        devices: block devices of the machine -> their names in the node.
     """
     folder = names.node_folder(name)
     clock = (
@@ -249,6 +255,8 @@ def launch_argv(names: LabNames, name: str, *, uptime: int | None) -> list[str]:
         "--console=read-only",
         "--system-call-filter=@keyring bpf",
         f"--bind={folder / 'docker'}:/var/lib/docker",
+        # The machine's own name too: /proc/mounts and UUID= go by it.
+        *(f"--bind={own}{other}" for own, inside in devices.items() for other in ("", f":{inside}")),
     ]
 
 

@@ -27,6 +27,7 @@ def find(lab_id: str) -> Leftovers:
         namespaces=tuple(sorted(place.name for place in NETNS_FOLDER.glob(f"{names.prefix}*"))),
         links=tuple(sorted(link for link in _links() if link.startswith(names.prefix))),
         mounts=tuple(place for place in mounts() if Path(place).is_relative_to(names.folder)),
+        loops=_loops(names),
         cgroups=tuple(name for name in cgroup.existing(names.cgroup) if name == names.cgroup),
         tables=tuple(table for table in _tables() if table == names.table),
         processes=cgroup.processes(names.cgroup),
@@ -69,9 +70,9 @@ def _remove_found(found: Leftovers, report: Report) -> None:
     cgroup.remove(names.cgroup)
     _tell(report, found.id, f"unmounting {len(found.mounts)} disks")
     for place in reversed(found.mounts):
-        lock = _lock_of(Path(place))
-        run(["umount", place])
-        lock.unlink(missing_ok=True)
+        unmount(Path(place))
+    for device in found.loops:
+        run(["losetup", "--detach", device])
     for table in found.tables:
         run(["nft", "delete", "table", "inet", table])
     _tell(report, found.id, f"removing {len(found.namespaces)} network namespaces")
@@ -83,6 +84,25 @@ def _remove_found(found: Leftovers, report: Report) -> None:
     restore_settings(found.id)
     for folder in found.folders:
         shutil.rmtree(folder)
+
+
+def unmount(place: Path) -> None:
+    """Unmount a disk, with what systemd-nspawn keeps of it; one that is not mounted is left as it is.
+
+    Raises:
+        GpuprovError: it is busy.
+    """
+    if str(place) not in mounts():
+        return
+    lock = _lock_of(place)
+    run(["umount", str(place)])
+    lock.unlink(missing_ok=True)
+
+
+def remove_machine_folders(machine: str) -> None:
+    """Remove what systemd-nspawn keeps for one machine after a power cut."""
+    for folder in _NSPAWN_FOLDERS:
+        shutil.rmtree(folder / machine, ignore_errors=True)
 
 
 def mounts() -> tuple[str, ...]:
@@ -109,6 +129,13 @@ def _lock_of(root: Path) -> Path:
 def _links() -> tuple[str, ...]:
     """Return the names of the machine's network links."""
     return tuple(place.name for place in Path("/sys/class/net").iterdir())
+
+
+def _loops(names: LabNames) -> tuple[str, ...]:
+    """Return the loop devices on files in the lab's folder, also on files that were deleted since."""
+    listed = run(["losetup", "--list", "--json", "--output", "NAME,BACK-FILE"])
+    devices = json.loads(listed)["loopdevices"] if listed.strip() else []
+    return tuple(sorted(d["name"] for d in devices if Path(d["back-file"] or "").is_relative_to(names.folder)))
 
 
 def _tables() -> tuple[str, ...]:

@@ -65,6 +65,8 @@ class Leftovers:
     namespaces: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     mounts: tuple[str, ...] = ()
+    loops: tuple[str, ...] = ()
+    """Loop devices on the lab's files: volumes of the cloud."""
     cgroups: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     """Names of nftables tables."""
@@ -79,6 +81,7 @@ class Leftovers:
             self.namespaces
             or self.links
             or self.mounts
+            or self.loops
             or self.cgroups
             or self.tables
             or self.processes

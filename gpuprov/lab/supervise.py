@@ -3,6 +3,7 @@
 Called as `python -m gpuprov.lab.supervise LAB NODE`. It lives outside the node's cgroup, so a power cut spares it.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from gpuprov.lab import cgroup
 from gpuprov.lab.names import LabNames
-from gpuprov.lab.node import REBOOT_STATUS, launch_argv
+from gpuprov.lab.node import DEVICES, REBOOT_STATUS, launch_argv
 
 
 def main(lab: str, node: str) -> int:
@@ -35,11 +36,13 @@ def boot(names: LabNames, node: str) -> int:
     folder = names.node_folder(node)
     clock = Path("/proc/self/ns/time").exists()
     uptime = int(float(Path("/proc/uptime").read_text(encoding="ascii").split()[0])) if clock else None
+    devices = folder / DEVICES
+    shown = json.loads(devices.read_text(encoding="utf-8")) if devices.exists() else {}
     environment = {"PATH": os.environ["PATH"], "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1", "LC_ALL": "C.UTF-8"}
     # preexec_fn is safe here: this process has one thread.
     with (folder / "console.log").open("ab") as console:
         return subprocess.run(
-            launch_argv(names, node, uptime=uptime),
+            launch_argv(names, node, uptime=uptime, devices=shown),
             stdin=subprocess.DEVNULL,
             stdout=console,
             stderr=subprocess.STDOUT,

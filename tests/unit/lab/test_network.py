@@ -10,6 +10,11 @@ from gpuprov.lab.seed import draw
 
 @pytest.fixture
 def lab() -> LabDescription:
+    return draw(3, nodes=2, cloud=False)
+
+
+@pytest.fixture
+def cloud_lab() -> LabDescription:
     return draw(3, nodes=2)
 
 
@@ -51,3 +56,24 @@ def test_uplinks_are_the_links_of_the_default_routes(monkeypatch: pytest.MonkeyP
     routes = [{"dst": "default", "dev": "wlan0"}, {"dst": "default", "dev": "eth0"}, {"dst": "default", "dev": "eth0"}]
     monkeypatch.setattr(network, "run", lambda _, **__: json.dumps(routes))
     assert network.uplinks() == ("eth0", "wlan0")
+
+
+def test_the_other_labs_links_count_and_the_own_ones_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    routes = [{"dst": "10.9.0.0/16", "dev": "gpl-abc-host"}, {"dst": "10.8.0.0/16", "dev": "gpl-abcd-v1"}]
+    monkeypatch.setattr(network, "run", lambda _, **__: json.dumps(routes))
+    assert network.used_by(IPv4Network("10.9.3.0/24"), but="gpl-abc-") is None
+    assert network.used_by(IPv4Network("10.8.3.0/24"), but="gpl-abc-") == "gpl-abcd-v1 (10.8.0.0/16)"
+
+
+def test_what_a_vpc_sends_is_translated_and_kept_from_the_machines_own_metadata(cloud_lab: LabDescription) -> None:
+    assert cloud_lab.cloud is not None
+    rules = [line.strip() for line in network.machine_rules(cloud_lab, ("eth0",)).splitlines()]
+    assert f'ip saddr {cloud_lab.cloud.public_range} oifname "eth0" masquerade' in rules
+    assert f'iifname "gpl-{cloud_lab.id}-v*" ip daddr 169.254.0.0/16 drop' in rules
+
+
+def test_what_is_for_an_address_that_no_instance_has_ends_in_the_router(cloud_lab: LabDescription) -> None:
+    assert cloud_lab.cloud is not None
+    rules = [line.strip() for line in network.router_rules(cloud_lab).splitlines()]
+    for held in (cloud_lab.cloud.cidr, cloud_lab.cloud.public_range):
+        assert f'iifname "up0" ip daddr {held} drop' in rules

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,19 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(removal, "_links", lambda: ("eth0", "gpl-abc-host", "gpl-abcd-host", "gpl-zz9-host"))
     monkeypatch.setattr(removal, "_tables", lambda: ("gpl_abc", "gpl_abcd"))
     monkeypatch.setattr(removal, "mounts", lambda: ("/", f"{root}/abc/nodes/n/root", f"{root}/abcd/nodes/n/root"))
+    monkeypatch.setattr(
+        removal,
+        "run",
+        lambda _: json.dumps(
+            {
+                "loopdevices": [{"name": "/dev/loop0", "back-file": f"{root}/abc/cloud/volumes/vol-1 (deleted)"}]
+                + [
+                    {"name": f"/dev/loop{n}", "back-file": file}
+                    for n, file in enumerate((f"{root}/abcd/x", None), start=1)
+                ]
+            }
+        ),
+    )
     monkeypatch.setattr(removal.cgroup, "existing", lambda _: ("gpl-abc", "gpl-abcd"))
     monkeypatch.setattr(removal.cgroup, "processes", lambda name: (7,) if name == "gpl-abc" else ())
     monkeypatch.setattr(removal, "_NSPAWN_FOLDERS", ())
@@ -34,6 +48,7 @@ def test_exactly_the_own_things_are_found(machine: Path) -> None:
         namespaces=("gpl-abc-router",),
         links=("gpl-abc-host",),
         mounts=(f"{machine}/abc/nodes/n/root",),
+        loops=("/dev/loop0",),
         cgroups=("gpl-abc",),
         tables=("gpl_abc",),
         processes=(7,),
