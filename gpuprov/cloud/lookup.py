@@ -4,12 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gpuprov.cloud.aws_errors import code_of
 from gpuprov.cloud.instances_aws import find_instances
+from gpuprov.cloud.lookup_natural import FINDERS, Client
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
-
-Client = Callable[[str], Any]
-"""Service name -> boto3 client."""
 
 _TAG: Final = "gpuprov:id"
 
@@ -53,7 +50,7 @@ def find(client: Client, type_token: str, key: str) -> str | None:
                 code="GP-CLOUD-015",
                 address=key,
                 summary=f"{len(ids)} resources of the account are the same one of the spec: {', '.join(ids)}",
-                detail=f"each is a {type_token} with the tag {_TAG}={key}",
+                detail=f"each is a {type_token} that is looked up by {key}",
                 hint="find out which one is in use, delete the other or take its tag away, then run the same command"
                 " again",
             )
@@ -64,7 +61,7 @@ def find(client: Client, type_token: str, key: str) -> str | None:
 def _candidates(client: Client, type_token: str, key: str) -> Iterable[str]:
     if type_token in _EC2:
         return _listed(client("ec2"), _EC2[type_token], key)
-    by_name = _OTHERS.get(type_token)
+    by_name = _BY_KEY.get(type_token)
     if by_name is None:
         raise GpuprovError(
             Diagnostic(
@@ -87,62 +84,11 @@ def _listed(ec2: Any, listing: _Listing, key: str) -> Iterator[str]:
             yield row[listing.id]
 
 
-def _tagged(tags: Iterable[Mapping[str, str]], key: str) -> bool:
-    return any(tag["Key"] == _TAG and tag["Value"] == key for tag in tags)
-
-
-def _roles(client: Client, key: str) -> Iterator[str]:
-    iam = client("iam")
-    for page in iam.get_paginator("list_roles").paginate():
-        for role in page["Roles"]:
-            # Roles of AWS's own services can hold no tag of ours.
-            if not role["Path"].startswith("/aws-service-role/") and _tagged(
-                _all_tags(iam, "list_role_tags", RoleName=role["RoleName"]), key
-            ):
-                yield role["RoleName"]
-
-
-def _profiles(client: Client, key: str) -> Iterator[str]:
-    iam = client("iam")
-    for page in iam.get_paginator("list_instance_profiles").paginate():
-        for profile in page["InstanceProfiles"]:
-            name = profile["InstanceProfileName"]
-            if _tagged(_all_tags(iam, "list_instance_profile_tags", InstanceProfileName=name), key):
-                yield name
-
-
-def _all_tags(iam: Any, operation: str, **request: str) -> Iterator[Mapping[str, str]]:
-    try:
-        for page in iam.get_paginator(operation).paginate(**request):
-            yield from page["Tags"]
-    except iam.exceptions.ClientError as error:
-        # Somebody deleted it while we were listing.
-        if code_of(error) != "NoSuchEntity":
-            raise
-
-
-def _buckets(client: Client, key: str) -> Iterator[str]:
-    s3 = client("s3")
-    for page in s3.get_paginator("list_buckets").paginate(BucketRegion=s3.meta.region_name):
-        for bucket in page["Buckets"]:
-            try:
-                tags = s3.get_bucket_tagging(Bucket=bucket["Name"])["TagSet"]
-            except s3.exceptions.ClientError as error:
-                # A bucket whose tags the caller may not even read is not one that the caller made.
-                if code_of(error) not in {"NoSuchTagSet", "NoSuchBucket", "AccessDenied"}:
-                    raise
-                continue
-            if _tagged(tags, key):
-                yield bucket["Name"]
-
-
 def _instances(client: Client, key: str) -> Iterator[str]:
     yield from find_instances(client("ec2"), key)
 
 
-_OTHERS: Final[Mapping[str, Callable[[Client, str], Iterator[str]]]] = {
+_BY_KEY: Final[Mapping[str, Callable[[Client, str], Iterator[str]]]] = {
     "aws:ec2/instance:Instance": _instances,
-    "aws:iam/role:Role": _roles,
-    "aws:iam/instanceProfile:InstanceProfile": _profiles,
-    "aws:s3/bucket:Bucket": _buckets,
+    **FINDERS,
 }
