@@ -1,15 +1,17 @@
 """The rules asked for every pool: before the lock with what the spec leaves open, after it with exact versions."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from gpuprov.catalog.find import branches_of
-from gpuprov.lock.requests import pool_inputs
+from gpuprov.lock.requests import ARCHITECTURE, pool_inputs
 from gpuprov.lock.types import Lock, LockedPool
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Span
 from gpuprov.model.version import Constraint, driver_branch, upstream
 from gpuprov.rules.check import check_pool
 from gpuprov.rules.equal import check_equal
-from gpuprov.rules.facts import Addresses, PoolFacts
+from gpuprov.rules.facts import Addresses, InstanceFacts, PoolFacts
+from gpuprov.rules.instance import check_instance
 from gpuprov.spec.types import PoolSpec, Spec
 
 
@@ -24,6 +26,7 @@ def check_spec(spec: Spec, *, today: str) -> tuple[Diagnostic, ...]:
         Errors, warnings and notes with their places; each is told once, also when several pools share it.
     """
     found = [d for pool in spec.pools.values() for d in check_pool(pool_facts(spec, pool), today)]
+    found += [d for facts in instance_facts(spec) for d in check_instance(facts)]
     try:
         pool_inputs(spec)
     except GpuprovError as error:
@@ -63,6 +66,22 @@ def pool_facts(spec: Spec, pool: PoolSpec) -> PoolFacts:
         dcgm=_known_part(stack.dcgm or ""),
         addresses=_addresses(spec, pool),
     )
+
+
+def instance_facts(spec: Spec) -> Iterator[InstanceFacts]:
+    """The instance types that a spec names, as the rules read them: those of its pools, and the image builder's."""
+    for pool in spec.pools.values():
+        if pool.cloud is not None:
+            yield InstanceFacts(
+                type=pool.cloud.instance,
+                arch=ARCHITECTURE,
+                address=f"pools.{pool.name}.cloud.instance",
+                pool=pool.name,
+                gpu_model=pool.gpu.model if pool.gpu else "",
+                gpu_count=pool.gpu.per_host if pool.gpu else 0,
+            )
+    if spec.cloud is not None:
+        yield InstanceFacts(type=spec.cloud.image.builder, arch=ARCHITECTURE, address="targets.cloud.image.builder")
 
 
 def _with_lock(facts: PoolFacts, locked: LockedPool) -> PoolFacts:

@@ -36,3 +36,24 @@ class PoolFacts:
     dcgm: str = ""
     """Version of DCGM, or the part of it that is known."""
     addresses: Addresses = Addresses()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceFacts:
+    """An instance type, and what its instances must be."""
+
+    type: str
+    arch: str
+    """Architecture that packages are locked for."""
+    address: str
+    """Where in the spec the type stands."""
+    pool: str = ""
+    """Empty for the builder of images."""
+    gpu_model: str = ""
+    """Name of a GPU in the catalog; empty for hosts without GPUs."""
+    gpu_count: int = 0
+
+    @property
+    def who(self) -> str:
+        """Whose instances they are, in words."""
+        return f"the pool {self.pool}" if self.pool else "the builder of images"

@@ -18,6 +18,7 @@ from gpuprov.spec.decode import load
 FOLDER = Path(__file__).parents[2] / "cases"
 CASES = yaml.safe_load((FOLDER / "lock" / "compatibility.yaml").read_text())["cases"]
 BASE = yaml.safe_load((FOLDER / "spec" / "refused.yaml").read_text())["base"]
+CLOUD = yaml.safe_load((FOLDER / "spec" / "cloud.yaml").read_text())["base"]
 TODAY = "2026-11-30"
 
 
@@ -38,7 +39,7 @@ def lock_of(given: dict[str, Any]) -> Lock:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_compatibility(case: dict[str, Any]) -> None:
-    text = BASE
+    text = CLOUD if case.get("base") == "cloud" else BASE
     for old, new in case["change"].items():
         assert text.count(old) == 1, old
         text = text.replace(old, new)

@@ -1,0 +1,45 @@
+"""Instance types against the GPUs of a pool, case by case; every GPU type fits the pool that it is sold as."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gpuprov.catalog.load import rows
+from gpuprov.catalog.rows import InstanceRow
+from gpuprov.rules.facts import InstanceFacts
+from gpuprov.rules.instance import check_instance
+
+CASES = yaml.safe_load((Path(__file__).parents[2] / "cases" / "rules" / "instance.yaml").read_text())["cases"]
+AT = "pools.train.cloud.instance"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_check_instance(case: dict[str, Any]) -> None:
+    facts = InstanceFacts(
+        type=case["type"],
+        arch="amd64",
+        address=AT,
+        pool=case.get("pool", "train"),
+        gpu_model=case.get("gpu", ""),
+        gpu_count=case.get("count", 0),
+    )
+    found = check_instance(facts)
+    assert [d.code for d in found] == case["found"]
+    assert all(d.address == AT for d in found)
+    for word in case.get("words", []):
+        assert any(word in f"{d.summary} {d.detail} {d.hint}" for d in found), word
+
+
+@pytest.mark.parametrize("row", [r for r in rows(InstanceRow) if r.gpu and r.gpus], ids=lambda row: row.id)
+def test_a_type_fits_a_pool_of_its_own_gpus_and_no_other(row: InstanceRow) -> None:
+    facts = InstanceFacts(
+        type=row.id, arch=row.arch, address=AT, pool="p", gpu_model=row.gpu or "", gpu_count=row.gpus or 0
+    )
+    assert check_instance(facts) == ()
+    for other in ({"gpu_count": (row.gpus or 0) + 1}, {"gpu_model": "RTX-4090"}, {"gpu_model": "", "gpu_count": 0}):
+        values: dict[str, Any] = {"gpu_model": row.gpu, "gpu_count": row.gpus} | other
+        found = check_instance(InstanceFacts(type=row.id, arch=row.arch, address=AT, pool="p", **values))
+        assert [d.code for d in found] == ["GP-RULE-008"]
+        assert found[0].source
