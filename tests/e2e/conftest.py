@@ -12,7 +12,7 @@ from gpuprov.lab.description import LabDescription
 from gpuprov.lab.seed import draw
 from gpuprov.lab.state import LabState
 from gpuprov.model.progress import Progress
-from tests.e2e.site import LabSite
+from tests.e2e.site import LabSite, exported
 
 SEED = int(os.environ.get("GPUPROV_TEST_SEED", "11"))
 """Any seed must pass; a failing one can be run again by its number."""
@@ -40,12 +40,12 @@ def fresh_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
     """Makes a lab that no other test uses; all go at the end of the session."""
     made: list[LabState] = []
 
-    def make(lab_id: str, *, train: int = 1, cpu: int = 0, seed: int = SEED) -> LabSite:
+    def make(lab_id: str, *, train: int = 1, cpu: int = 0, seed: int = SEED, cloud: bool = False) -> LabSite:
         print(f"lab {lab_id}, seed {seed}")  # noqa: T201
         folder: Path = tmp_path_factory.mktemp(lab_id)
         labs.down(lab_id, say)  # what a killed test run left
-        made.append(labs.up(small(draw(seed, nodes=4), lab_id, train=train, cpu=cpu), folder, say))
-        return LabSite(lab=made[-1])
+        made.append(labs.up(small(draw(seed, nodes=4, cloud=cloud), lab_id, train=train, cpu=cpu), folder, say))
+        return LabSite(lab=made[-1], env=exported(folder / "aws.env") if cloud else {})
 
     yield make
     for state in made:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -79,9 +80,9 @@ class LabSite:
             assert ended.status == expect, f"gpuprov {' '.join(argv)}: {ended.status}\n{stdout}\n{stderr}"
         return ended
 
-    def up(self, *argv: str, expect: int | None = 0, seconds: float = SECONDS) -> Ended:
+    def up(self, *argv: str, target: str = "onprem", expect: int | None = 0, seconds: float = SECONDS) -> Ended:
         """`up` without a question, with its result as JSON."""
-        return self.run("up", "--target", "onprem", "--yes", "--json", *argv, expect=expect, seconds=seconds)
+        return self.run("up", "--target", target, "--yes", "--json", *argv, expect=expect, seconds=seconds)
 
     def drift(self) -> Ended:
         """`parity` against the lock, as JSON; any status."""
@@ -104,3 +105,11 @@ class LabSite:
 def touched(ended: Ended) -> dict[str, str]:
     """Host -> state, of an `up --json`."""
     return {host["host"]: host["state"] for host in ended.body["hosts"]}
+
+
+def exported(path: Path) -> dict[str, str]:
+    """What a file of `export NAME=VALUE` lines sets."""
+    words = [
+        shlex.split(line)[1] for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("export ")
+    ]
+    return dict(word.split("=", 1) for word in words)

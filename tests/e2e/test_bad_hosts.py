@@ -42,7 +42,7 @@ STATE = (
 @pytest.fixture(scope="module")
 def bad(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabSite]:
     """Two hosts, brought up; sudo asks for a password on the first. The sudo password stands in the environment."""
-    lab = small(draw(SEED, nodes=4), "bad", train=1, cpu=1)
+    lab = small(draw(SEED, nodes=4, cloud=False), "bad", train=1, cpu=1)
     first, second = (replace(node, gpu=None) for node in lab.nodes)
     folder = tmp_path_factory.mktemp("bad")
     labs.down(lab.id, say)  # what a killed test run left

@@ -32,7 +32,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     """Two nodes; on the last one sudo wants a password."""
     with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
         print(f"\nGPUPROV_LAB_SEED={SEED}")  # noqa: T201
-    drawn = seed.draw(SEED, nodes=2)
+    drawn = seed.draw(SEED, nodes=2, cloud=False)
     drawn = replace(drawn, id="hosts", nodes=(*drawn.nodes[:-1], replace(drawn.nodes[-1], sudo_password=PASSWORD)))
     lab.down(drawn.id, ignore_progress)  # what a killed test run left
     state = lab.up(drawn, tmp_path_factory.mktemp("hosts"), ignore_progress)

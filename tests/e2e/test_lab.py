@@ -27,7 +27,7 @@ SUDO_PASSWORD = "a lab's password"
 
 def description(offset: int, nodes: int) -> LabDescription:
     """A lab whose last node asks for a password in sudo."""
-    drawn = seed.draw(SEED + offset, nodes=nodes)
+    drawn = seed.draw(SEED + offset, nodes=nodes, cloud=False)
     return replace(drawn, nodes=(*drawn.nodes[:-1], replace(drawn.nodes[-1], sudo_password=SUDO_PASSWORD)))
 
 
@@ -208,7 +208,7 @@ def counting(*args, **kwargs):
     start(*args, **kwargs)
 
 subprocess.Popen.__init__ = counting
-lab.up(seed.draw(int(sys.argv[1]), nodes=2), Path(sys.argv[2]), ignore_progress)
+lab.up(seed.draw(int(sys.argv[1]), nodes=2, cloud=False), Path(sys.argv[2]), ignore_progress)
 """
 
 
@@ -232,7 +232,7 @@ def test_a_lab_is_made_over_the_leftovers_of_a_killed_one(made: LabState, tmp_pa
     argv = [sys.executable, "-c", KILLED_UP, str(number), str(tmp_path), "16"]
     assert subprocess.run(argv, check=False, timeout=180).returncode == -9
     assert not lab.leftovers(seed.lab_id(number)).empty
-    state = lab.up(seed.draw(number, nodes=1), tmp_path, ignore_progress)
+    state = lab.up(seed.draw(number, nodes=1, cloud=False), tmp_path, ignore_progress)
     try:
         assert [node.ssh for node in lab.status(state.id).nodes] == [True]
     finally:

@@ -25,7 +25,7 @@ LOST = 1
 
 def description() -> LabDescription:
     """Four nodes: a healthy one, one with Debian 13 for containers, one with a lost GPU, one without GPUs."""
-    drawn = seed.draw(SEED, nodes=4)
+    drawn = seed.draw(SEED, nodes=4, cloud=False)
     gpu = drawn.nodes[0].gpu
     assert gpu is not None
     gpu = replace(gpu, count=max(gpu.count, 2))

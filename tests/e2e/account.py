@@ -1,0 +1,62 @@
+"""What the lab's AWS account holds, asked with boto3 past gpuprov: each resource as one line."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import boto3
+
+_EC2 = (
+    ("describe_vpcs", "Vpcs", "VpcId"),
+    ("describe_subnets", "Subnets", "SubnetId"),
+    ("describe_internet_gateways", "InternetGateways", "InternetGatewayId"),
+    ("describe_route_tables", "RouteTables", "RouteTableId"),
+    ("describe_security_groups", "SecurityGroups", "GroupId"),
+    ("describe_security_group_rules", "SecurityGroupRules", "SecurityGroupRuleId"),
+    ("describe_network_interfaces", "NetworkInterfaces", "NetworkInterfaceId"),
+    ("describe_addresses", "Addresses", "AllocationId"),
+    ("describe_volumes", "Volumes", "VolumeId"),
+    ("describe_key_pairs", "KeyPairs", "KeyPairId"),
+    ("describe_launch_templates", "LaunchTemplates", "LaunchTemplateId"),
+)
+_GONE = {"terminated", "shutting-down"}
+"""An instance in these states is listed for a while yet and costs nothing (EC2, instance lifecycle)."""
+
+
+class Account:
+    """The account of a lab.
+
+    Args:
+        environment: what the lab's `aws.env` sets.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._session = boto3.Session(
+            aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
+            region_name=environment["AWS_REGION"],
+        )
+        self._endpoint = environment["AWS_ENDPOINT_URL"]
+
+    def client(self, service: str) -> Any:
+        """A client of one service."""
+        return self._session.client(service, endpoint_url=self._endpoint)
+
+    def instances(self) -> dict[str, dict[str, Any]]:
+        """Instances that are not gone, by id."""
+        pages = self.client("ec2").describe_instances()["Reservations"]
+        found = [instance for page in pages for instance in page["Instances"]]
+        return {i["InstanceId"]: i for i in found if i["State"]["Name"] not in _GONE}
+
+    def listing(self) -> frozenset[str]:
+        """Everything, as `kind id`."""
+        ec2, iam = self.client("ec2"), self.client("iam")
+        found = [f"instance {identity}" for identity in self.instances()]
+        for call, field, key in _EC2:
+            found += [f"{field} {row[key]}" for row in getattr(ec2, call)()[field]]
+        found += [f"image {i['ImageId']}" for i in ec2.describe_images(Owners=["self"])["Images"]]
+        found += [f"snapshot {s['SnapshotId']}" for s in ec2.describe_snapshots(OwnerIds=["self"])["Snapshots"]]
+        found += [f"bucket {b['Name']}" for b in self.client("s3").list_buckets()["Buckets"]]
+        found += [f"role {r['RoleName']}" for r in iam.list_roles()["Roles"]]
+        found += [f"profile {p['InstanceProfileName']}" for p in iam.list_instance_profiles()["InstanceProfiles"]]
+        found += [f"policy {p['Arn']}" for p in iam.list_policies(Scope="Local")["Policies"]]
+        return frozenset(found)
