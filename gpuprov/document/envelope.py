@@ -14,7 +14,7 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Span
 API_VERSION: Final = "gpuprov/v1"
 """The only apiVersion that this release reads and writes, in documents of people and of machines."""
 
-KINDS: Final = ("Lock", "Snapshot", "Recording", "Plan", "Report", "Journal")
+KINDS: Final = ("Lock", "Snapshot", "Recording", "Plan", "Report", "Journal", "Images", "HostKeys")
 """What machines write."""
 
 _KIND: Final = re.compile(r"""^[{\s]*["']?kind["']?\s*:\s*["']?(?P<kind>\w+)""", re.MULTILINE)

@@ -1,0 +1,85 @@
+"""Which of the baked images fits, which instance runs an older one, and which images may go: pure decisions."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from gpuprov.cloud.types import Image, Made, MadeHost
+from gpuprov.lock.types import LockedImage
+from gpuprov.model.diagnostic import Diagnostic, Severity
+
+
+def fitting(images: Sequence[Image], pool: str, baked_digest: str, region: str) -> Image | None:
+    """The newest checked image of a pool that holds exactly its baked part; None when there is none."""
+    found = [
+        image
+        for image in images
+        if image.checked and (image.pool, image.baked, image.region) == (pool, baked_digest, region)
+    ]
+    return max(found, key=_age) if found else None
+
+
+def outdated(
+    made: Made, images: Sequence[Image], baked: Mapping[str, str], bases: Mapping[str, LockedImage]
+) -> tuple[Diagnostic, ...]:
+    """Notes about instances that run from an older image than a new host of their pool would start from.
+
+    An instance keeps its image for life: these are notes, and nothing is changed by them.
+
+    Args:
+        made: the stack's instances.
+        images: those of ours, of the instances' region.
+        baked: pool -> digest of its baked part now; a pool that bakes no images is left out.
+        bases: pool -> base image that the lock names.
+
+    Returns:
+        GP-CLOUD-020, at most one for an instance.
+    """
+    notes = (_note(host, images, baked.get(host.pool), bases.get(host.pool)) for host in made.hosts)
+    return tuple(note for note in notes if note is not None)
+
+
+def prunable(images: Sequence[Image], *, keep: int, used: Collection[str]) -> tuple[Image, ...]:
+    """The images that may be removed, oldest first.
+
+    Args:
+        images: all of ours, of one region.
+        keep: how many checked images of each pool stay, the newest.
+        used: ids of images that an instance runs from; they stay, and do not count for `keep`.
+
+    Returns:
+        Unchecked ones too: what an image build that was killed left behind.
+    """
+    free = [image for image in images if image.id not in used]
+    kept: set[str] = set()
+    for pool in {image.pool for image in free}:
+        checked = sorted((i for i in free if i.pool == pool and i.checked), key=_age)
+        kept |= {image.id for image in checked[max(len(checked) - keep, 0) :]}
+    return tuple(sorted((image for image in free if image.id not in kept), key=_age))
+
+
+def _age(image: Image) -> tuple[str, str]:
+    return (image.made, image.id)
+
+
+def _note(host: MadeHost, images: Sequence[Image], baked: str | None, base: LockedImage | None) -> Diagnostic | None:
+    own = next((image for image in images if image.id == host.image), None)
+    newest = fitting(images, host.pool, baked, _region(host)) if baked is not None else None
+    reasons = []
+    if newest is not None and newest.id != host.image and (own is None or _age(own) < _age(newest)):
+        reasons.append(f"a new host would start from {newest.id} (baked {newest.made})")
+    started_from = own.base if own is not None else host.image
+    if base is not None and started_from != base.id:
+        reasons.append(f"its base image is {started_from}, the lock names {base.id} ({base.name})")
+    if not reasons:
+        return None
+    return Diagnostic(
+        code="GP-CLOUD-020",
+        address=host.name,
+        summary=f"the instance runs from the older image {host.image}",
+        detail="\n".join(reasons),
+        hint=f"it goes on as it is; `gpuprov up --target cloud --replace {host.name}` makes it anew",
+        severity=Severity.NOTE,
+    )
+
+
+def _region(host: MadeHost) -> str:
+    return host.zone[:-1]
