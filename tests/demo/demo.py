@@ -13,7 +13,14 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from tests.e2e.account import Account
+from tests.e2e.site import exported
+
+ONPREM = ("--target", "onprem")
+CLOUD = ("--target", "cloud")
 GPUPROV = Path(sys.executable).parent / "gpuprov"
 STEP_SECONDS = 900
 
@@ -32,6 +39,7 @@ class Demo:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.times: list[tuple[str, float]] = []
+        self.environment: dict[str, str] = {}
 
     def step(self, title: str, *argv: str, expect: int = 0, show: bool = True, folder: Path | None = None) -> str:
         """Run one gpuprov command; return its stdout.
@@ -52,7 +60,13 @@ class Demo:
         started = time.monotonic()
         # stderr (progress) goes straight to the screen; stdout is shown when it is complete.
         done = subprocess.run(
-            argv, cwd=folder or self.folder, stdout=subprocess.PIPE, text=True, timeout=STEP_SECONDS, check=False
+            argv,
+            cwd=folder or self.folder,
+            env={**os.environ, **self.environment},
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=STEP_SECONDS,
+            check=False,
         )
         seconds = time.monotonic() - started
         if show or done.returncode != expect:
@@ -85,50 +99,90 @@ def run_demo(demo: Demo, seed: int) -> None:
     """All steps, in order."""
     lab_id = f"demo{seed}"
     up_argv = ("lab", "up", "--seed", str(seed), "--id", lab_id, "--dir", str(demo.folder))
-    demo.step("a data centre on this machine", *up_argv, folder=Path.cwd())
+    demo.step("a data centre and a cloud on this machine", *up_argv, folder=Path.cwd())
     try:
-        tell_the_story(demo)
+        demo.environment = exported(demo.folder / "aws.env")
+        account = Account(demo.environment)
+        before = account.listing()
+        rack, cloud = tell_the_rack(demo), tell_the_cloud(demo)
+        tell_of_drift(demo, rack, cloud)
+        tell_the_end(demo, rack, account, before)
     finally:
         demo.step("the data centre goes", "lab", "down", "--id", lab_id, folder=Path.cwd())
     left = leftovers(f"gpl-{lab_id}")
     must(not left, f"nothing of the lab is left: processes, mounts, namespaces, cgroups, rules {left or ''}".strip())
 
 
-def tell_the_story(demo: Demo) -> None:
-    """What happens while the lab is up."""
+def tell_the_rack(demo: Demo) -> list[str]:
+    """From two untouched hosts to a rack that is what the lock says; returns the names of the GPU hosts."""
     lab = json.loads((demo.folder / "lab.json").read_text(encoding="utf-8"))
     nodes = [node["name"] for node in lab["nodes"]]
     train = [node["name"] for node in lab["nodes"] if node["group"] == "train"]
     must(len(nodes) >= 4, f"the lab has {len(nodes)} nodes: {', '.join(nodes)}")
-    target = ("--target", "onprem")
     demo.step("two untouched hosts: what differs?", "parity", f"host:{train[0]}", f"host:{train[1]}")
     demo.step("is the spec sound?", "validate")
-    demo.step("from constraints to exact packages", "lock")
-    demo.step("what would happen?", "preview", *target)
-    demo.step("do it", "up", *target, "--yes")
-    demo.step("is every host what the lock says?", "parity", "--against", "lock")
-    second = json.loads(demo.step("once more: nothing to do", "up", *target, "--yes", "--json", show=False))
-    must(
-        all(h["tasks"] == 0 and h["state"] == "satisfied" for h in second["hosts"]), "0 tasks, 0 changes on every host"
-    )
+    demo.step("from constraints to exact packages, and a base image", "lock")
+    demo.step("the rack: what would happen?", "preview", *ONPREM)
+    demo.step("do it", "up", *ONPREM, "--yes")
+    demo.step("is every host of the rack what the lock says?", "parity", "target:onprem", "--against", "lock")
+    second = json.loads(demo.step("once more: nothing to do", "up", *ONPREM, "--yes", "--json", show=False))
+    must_be_untouched(second)
+    return train
 
-    host, package = train[-1], "cuda-toolkit-13-0"
+
+def tell_the_cloud(demo: Demo) -> list[str]:
+    """The same spec and lock in the cloud: an image, instances from it; returns the instances' names."""
+    demo.step("the cloud: what would happen?", "preview", *CLOUD)
+    demo.step("bake an image of the same lock", "image", "build")
+    up = json.loads(demo.step("make the instances", "up", *CLOUD, "--yes", "--json", show=False))
+    hosts = [host["host"] for host in up["hosts"]]
+    must(
+        all(not host["packages"] for host in up["hosts"]), f"no package moved on {', '.join(hosts)}: the image had all"
+    )
+    demo.step("where are they?", "output")
+    demo.step("do cloud, rack and lock carry the same stack?", "parity")
+    again = json.loads(demo.step("once more: nothing to do", "up", *CLOUD, "--yes", "--json", show=False))
+    must_be_untouched(again)
+    must(not again["resources"]["changed"], "no resource was changed")
+    return hosts
+
+
+def tell_of_drift(demo: Demo, rack: list[str], cloud: list[str]) -> None:
+    """Somebody changes one side by hand: found, repaired, in sync."""
+    host, package = rack[-1], "cuda-toolkit-13-0"
     before, after = another_release(demo, host, package)
     move = f"sudo apt-get install -qq -y --allow-downgrades --allow-change-held-packages {package}={after}"
     demo.on_host("somebody moves a package by hand", host, f"{move} >/dev/null && dpkg-query -W {package}")
-    drift = demo.step("the drift is found", "parity", "--against", "lock", expect=7)
+    drift = demo.step("the drift is found, beside the cloud too", "parity", expect=7)
     must(host in drift and package in drift, f"the report names {host} and {package}")
     must(before in drift and after in drift, f"and both versions: {before}, {after}")
-    repair = json.loads(demo.step("and repaired", "up", *target, "--yes", "--json", show=False))
+    must(not any(name in drift for name in cloud), f"and none of {', '.join(cloud)}")
+    repair = json.loads(demo.step("and repaired", "up", *ONPREM, "--yes", "--json", show=False))
     touched = [h["host"] for h in repair["hosts"] if h["tasks"]]
     must(touched == [host], f"only {host} was touched")
-    demo.step("in sync again", "parity", "--against", "lock")
+    demo.step("in sync again: cloud, rack, lock", "parity")
     demo.step("how is every host?", "status")
-    demo.step("hand the hosts back", "destroy", *target, "--yes")
-    held = demo.on_host(
-        "no hold is left", host, "apt-mark showhold | wc -l; ls /etc/apt/sources.list.d | grep -c gpuprov || true"
-    )
-    must(held.split() == ["0", "0"], "holds and sources of gpuprov are gone; packages stay")
+
+
+def tell_the_end(demo: Demo, rack: list[str], account: Account, before: frozenset[str]) -> None:
+    """The rack is handed back, the cloud goes; what holds data only by its name."""
+    demo.step("hand the rack's hosts back", "destroy", *ONPREM, "--yes")
+    look = "apt-mark showhold | wc -l; ls /etc/apt/sources.list.d | grep -c gpuprov || true"
+    must(demo.on_host("no hold is left", rack[-1], look).split() == ["0", "0"], "holds and sources of gpuprov are gone")
+    gone = json.loads(demo.step("take the cloud down", "destroy", *CLOUD, "--yes", "--json", show=False))
+    left = gone["resources"]["left"]
+    must(left, f"what holds data is left, and named: {', '.join(left)}")
+    names = sorted({address.partition(".")[2].partition("/")[0] for address in left})
+    delete = [word for name in names for word in ("--delete-data", name)]
+    demo.step("the data too", "destroy", *CLOUD, "--yes", *delete)
+    demo.step("and the image", "image", "prune", "--yes")
+    left_over = account.listing() - before
+    must(not left_over, f"the account is as it was before {sorted(left_over) or ''}".strip())
+
+
+def must_be_untouched(run: Any) -> None:
+    """Check that an `up` ran nothing on any host."""
+    must(all(h["tasks"] == 0 and h["state"] == "satisfied" for h in run["hosts"]), "0 tasks, 0 changes on every host")
 
 
 def leftovers(mark: str) -> list[str]:
