@@ -9,6 +9,7 @@ import subprocess
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from gpuprov.lab.archive import Archive, read_archive
@@ -61,8 +62,7 @@ def ensure_base(node_os: str, report: Report) -> Path:
     place = cache_folder() / f"base-{node_os}-{recipe_digest(archive)}"
     if place.is_dir():
         return place
-    cache_folder().mkdir(parents=True, exist_ok=True)
-    with _exclusive(cache_folder() / f"{place.name}.lock"):
+    with exclusive_build(place):
         if not place.is_dir():
             _build(archive, place, report)
     return place
@@ -80,47 +80,60 @@ def _build(archive: Archive, place: Path, report: Report) -> None:
     shutil.rmtree(building, ignore_errors=True)
     include = f"--include={','.join(PACKAGES)}"
     bootstrap = ["debootstrap", "--variant=minbase", include, archive.codename, str(building), archive.main_uri]
-    _step([*_ISOLATED, "--mount-proc", *bootstrap], archive, report)
+    step = BuildStep(archive=archive, report=report)
+    step.run([*_ISOLATED, "--mount-proc", *bootstrap])
     _write(building / "etc/apt/sources.list.d/debian.sources", archive.sources())
     _write(building / "etc/apt/apt.conf.d/90lab", archive.configuration() + 'Acquire::Languages "none";\n')
     (building / "etc/apt/sources.list").unlink(missing_ok=True)
     shutil.copy("/etc/resolv.conf", building / "etc/resolv.conf")
-    inside = [*_ISOLATED, f"--mount-proc={building}/proc", "chroot", str(building)]
-    _step([*inside, "apt-get", "update"], archive, report)
-    _step([*inside, "apt-get", "--yes", "dist-upgrade"], archive, report)
-    _step([*inside, "apt-get", "clean"], archive, report)
-    _remove_identity(building)
+    inside = chroot_argv(building)
+    step.run([*inside, "apt-get", "update"])
+    step.run([*inside, "apt-get", "--yes", "dist-upgrade"])
+    step.run([*inside, "apt-get", "clean"])
+    remove_identity(building)
     building.rename(place)
 
 
-def _step(argv: Sequence[str], archive: Archive, report: Report) -> None:
-    """Run one step of the build and report each of its lines.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BuildStep:
+    """Runs the steps of a build."""
 
-    Raises:
-        GpuprovError: it failed; the detail holds its last lines.
-    """
-    tail: deque[str] = deque(maxlen=15)
-    with subprocess.Popen(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env=_ENVIRONMENT,
-    ) as process:
-        for line in process.stdout or ():
-            tail.append(line.rstrip())
-            report(Progress(phase="base", subject=archive.os, text=line.strip()))
-    if process.returncode:
-        raise failure(
-            f"the base system {archive.os} cannot be built: {argv[-1]} ended with status {process.returncode}",
-            detail="\n".join(tail),
-            hint="check that apt-get update and apt-get download work on this machine",
-        )
+    archive: Archive
+    report: Report
+
+    def run(self, argv: Sequence[str]) -> None:
+        """Run one step and report each of its lines.
+
+        Raises:
+            GpuprovError: it failed; the detail holds its last lines.
+        """
+        tail: deque[str] = deque(maxlen=15)
+        with subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=_ENVIRONMENT,
+        ) as process:
+            for line in process.stdout or ():
+                tail.append(line.rstrip())
+                self.report(Progress(phase="base", subject=self.archive.os, text=line.strip()))
+        if process.returncode:
+            raise failure(
+                f"the base system {self.archive.os} cannot be built: {argv[-1]} ended with status {process.returncode}",
+                detail="\n".join(tail),
+                hint="check that apt-get update and apt-get download work on this machine",
+            )
 
 
-def _remove_identity(root: Path) -> None:
+def chroot_argv(root: Path) -> list[str]:
+    """Return what a program inside a base that is being built is started with."""
+    return [*_ISOLATED, f"--mount-proc={root}/proc", "chroot", str(root)]
+
+
+def remove_identity(root: Path) -> None:
     """Remove what must differ from node to node, or is the machine's own."""
     for key in root.glob("etc/ssh/ssh_host_*"):
         key.unlink()
@@ -135,8 +148,9 @@ def _write(place: Path, text: str) -> None:
 
 
 @contextmanager
-def _exclusive(place: Path) -> Iterator[None]:
-    """Hold a lock file, so that two labs do not build the same base; the kernel lets go when the process ends."""
-    with place.open("w", encoding="ascii") as held:
+def exclusive_build(place: Path) -> Iterator[None]:
+    """Hold a base's lock, so that two labs do not build the same one; the kernel lets go when the process ends."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.with_name(f"{place.name}.lock").open("w", encoding="ascii") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield

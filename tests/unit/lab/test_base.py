@@ -53,10 +53,10 @@ def test_a_base_in_the_cache_is_taken_and_a_failed_build_leaves_none(
 
 def test_a_step_reports_its_lines_and_a_failed_one_its_last() -> None:
     told: list[Progress] = []
-    base._step(["sh", "-c", "echo one; echo two >&2"], ARCHIVE, told.append)
+    base.BuildStep(archive=ARCHIVE, report=told.append).run(["sh", "-c", "echo one; echo two >&2"])
     assert [(said.phase, said.text) for said in told] == [("base", "one"), ("base", "two")]
     with pytest.raises(GpuprovError) as caught:
-        base._step(["sh", "-c", "echo why; exit 9"], ARCHIVE, ignore_progress)
+        base.BuildStep(archive=ARCHIVE, report=ignore_progress).run(["sh", "-c", "echo why; exit 9"])
     assert "status 9" in caught.value.diagnostics[0].summary
     assert caught.value.diagnostics[0].detail == "why"
 
@@ -66,8 +66,8 @@ def test_nothing_of_an_identity_stays_in_a_base(tmp_path: Path) -> None:
     for name in [*gone, "etc/ssh/sshd_config"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
-    base._remove_identity(tmp_path)
-    base._remove_identity(tmp_path)
+    base.remove_identity(tmp_path)
+    base.remove_identity(tmp_path)
     assert [str(place.relative_to(tmp_path)) for place in tmp_path.rglob("*") if place.is_file()] == [
         "etc/ssh/sshd_config"
     ]
