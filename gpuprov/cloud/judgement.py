@@ -1,0 +1,50 @@
+"""Whether a plan may be carried out: nothing that holds data goes unless a person named it, also not with --yes."""
+
+from collections.abc import Collection
+from typing import Final
+
+from gpuprov.cloud.state import HOLDING
+from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.model.resource import ResourceAction, ResourceChange, ResourcePlan
+
+_VERBS: Final = {ResourceAction.DELETE: "deleted", ResourceAction.REPLACE: "replaced"}
+
+
+def judge(plan: ResourcePlan, *, named: Collection[str]) -> tuple[Diagnostic, ...]:
+    """Refuse each deletion or replacement of an instance, a volume or a bucket that nobody named.
+
+    Args:
+        plan: what the engine would do.
+        named: host names, storage names and `STORAGE/HOST` that the person gave.
+
+    Returns:
+        An error with GP-CLOUD-014 for each; none when the plan may be carried out.
+    """
+    return tuple(
+        refusal(change)
+        for change in plan.changes
+        if change.action in _VERBS and change.type in HOLDING and not names_of(change.address) & set(named)
+    )
+
+
+def names_of(address: str) -> frozenset[str]:
+    """The names by which a person means a resource: `scratch/train-a` and `scratch` for `volume.scratch/train-a`."""
+    name = address.partition(".")[2]
+    return frozenset({name, name.partition("/")[0]})
+
+
+def refusal(change: ResourceChange) -> Diagnostic:
+    """The error for one change that nobody named."""
+    kind, _, name = change.address.partition(".")
+    verb = _VERBS[change.action]
+    reason = f" because {', '.join(change.reasons)} cannot be changed in place" if change.reasons else ""
+    replaced = change.action is ResourceAction.REPLACE
+    return Diagnostic(
+        code="GP-CLOUD-014",
+        address=change.address,
+        summary=f"the {kind} {name} would be {verb}{reason}, and it was not named",
+        detail="what it holds would be lost; nothing was changed",
+        hint=f"take the change out of the spec, or give --replace {name} to have it made anew"
+        if replaced
+        else f"put {name} back into the spec; to have it go with what it holds, name it",
+    )

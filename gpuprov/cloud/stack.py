@@ -1,0 +1,414 @@
+"""A stack of the cloud: preview, apply, remove and recovery, with the engine's faults translated."""
+
+import contextlib
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, Final
+
+from pulumi.automation import Deployment, Stack
+from pulumi.automation.errors import CommandError
+from pulumi.automation.events import EngineEvent
+
+from gpuprov.cloud import recovery, state
+from gpuprov.cloud.command import EngineCommand, is_held
+from gpuprov.cloud.engine import Engine
+from gpuprov.cloud.errors import translate
+from gpuprov.cloud.events import EventReader
+from gpuprov.cloud.judgement import judge, names_of, refusal
+from gpuprov.cloud.plugins import ensure_plugin
+from gpuprov.cloud.recovery import Find, Settled
+from gpuprov.cloud.state import HOLDING, LockHolder, StackState
+from gpuprov.cloud.types import Applied, Document, StackPlace
+from gpuprov.cloud.workspace import load_program, open_workspace
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
+from gpuprov.model.progress import Progress, Report
+from gpuprov.model.resource import ResourceAction, ResourceChange, ResourcePlan
+
+__all__ = ["CloudStack", "judge"]
+
+PATIENCE: Final = 900.0
+"""Seconds to wait for an engine that an ended run left at work: a create may take minutes."""
+_POLL: Final = 1.0
+
+
+class CloudStack:
+    """One stack: its state on disk, and the engine that changes it. Not for several threads at once.
+
+    Args:
+        place: which stack, where its files are, and the variables of the account.
+        engine: from `find_engine`.
+        patience: seconds to wait for an engine of an earlier run that is still at work.
+    """
+
+    def __init__(self, place: StackPlace, engine: Engine, *, patience: float = PATIENCE) -> None:
+        self._place = place
+        self._engine = engine
+        self._patience = patience
+        self._hold = place.folder / f"{place.name}.engine"
+        self._mark = place.folder / f"{place.name}.unfinished"
+        self._seen: tuple[str, tuple[ResourceChange, ...]] | None = None
+
+    def state(self) -> StackState:
+        """Read what the files tell; neither the engine nor AWS is asked.
+
+        Raises:
+            GpuprovError: GP-CLOUD-013 when the state is broken.
+        """
+        return state.read_state(self._place, unfinished=self._mark.exists())
+
+    def preview(
+        self, document: Document, *, replace: Collection[str] = (), report: Report, refresh: bool = False
+    ) -> ResourcePlan:
+        """Ask the engine what it would do; nothing is changed in the account.
+
+        Args:
+            document: what the stack must be.
+            replace: names of hosts, and of volumes as `STORAGE/HOST`, that are made anew in any case.
+            report: where progress goes.
+            refresh: whether every resource is read from AWS first, so that what was deleted by hand is seen.
+
+        Raises:
+            GpuprovError: with the engine's or AWS's fault translated.
+        """
+        reader = self._preview(document, replace, report, refresh=refresh)
+        plan = reader.plan()
+        self._seen = (self._fingerprint(document, replace), plan.changes)
+        return plan
+
+    def apply(
+        self,
+        document: Document,
+        *,
+        replace: Collection[str] = (),
+        report: Report,
+        cancel: threading.Event | None = None,
+        refresh: bool = False,
+    ) -> Applied:
+        """Make the stack what the document says.
+
+        What this stack's `preview` found counts: if the state or the document is another one since, and the engine
+        would now do something else, nothing is done.
+
+        Args:
+            document: what the stack must be.
+            replace: as in `preview`.
+            report: where progress goes.
+            cancel: set to stop after what is in flight; that is finished and recorded.
+            refresh: as in `preview`.
+
+        Returns:
+            What the stack holds now and what was changed, also when a resource failed or the run was interrupted: the
+            diagnostics say so then.
+
+        Raises:
+            GpuprovError: nothing was begun: GP-CLOUD-011, 012, 013, 015, 002, GP-PLAN-001.
+        """
+        self._stand_ready(report, cancel)
+        self._refuse_pending()
+        self._refuse_moved(document, replace, report, refresh=refresh)
+        total = len(self._seen[1]) if self._seen else None
+        self._seen = None
+        reader = EventReader(planning=False, total=total)
+        self._mark.touch(mode=0o600)
+        failure = self._run(
+            lambda stack, on_event: stack.up(
+                on_event=on_event,
+                replace=self._urns(replace) or None,
+                suppress_outputs=True,
+                show_secrets=False,
+                refresh=refresh or None,
+                message="gpuprov up",
+            ),
+            reader,
+            report,
+            program=load_program(document),
+            cancel=cancel,
+        )
+        if not failure:
+            self._mark.unlink(missing_ok=True)
+        state.prune_history(self._place)
+        return Applied(made=self.state().made, changed=reader.changes, unchanged=reader.unchanged, diagnostics=failure)
+
+    def remove(self, *, report: Report, cancel: threading.Event | None = None) -> None:
+        """Delete what the stack still holds, but for buckets and volumes, and then the stack itself.
+
+        Raises:
+            GpuprovError: GP-CLOUD-014 when it holds a bucket or a volume; else the engine's fault, translated.
+        """
+        self._stand_ready(report, cancel)
+        if not state.state_file(self._place).exists():
+            return
+        held = self.state()
+        kept = [row for row in held.resources.values() if row.type in HOLDING - {state.INSTANCE}]
+        if kept:
+            raise GpuprovError(
+                *(
+                    refusal(
+                        ResourceChange(address=row.address, type=row.type, action=ResourceAction.DELETE, urn=row.urn)
+                    )
+                    for row in kept
+                )
+            )
+        self._refuse_pending()
+        if held.exists:
+            reader = EventReader(planning=False, total=len(held.resources))
+            self._mark.touch(mode=0o600)
+            failure = self._run(
+                lambda stack, on_event: stack.destroy(
+                    on_event=on_event, show_secrets=False, suppress_outputs=True, message="gpuprov destroy"
+                ),
+                reader,
+                report,
+                cancel=cancel,
+            )
+            if failure:
+                raise GpuprovError(*failure)
+        with self._translated():
+            self._stack().workspace.remove_stack(self._place.name, preserve_config=False)
+        state.remove_files(self._place)
+        self._mark.unlink(missing_ok=True)
+
+    def recover(
+        self,
+        find: Find,
+        report: Report,
+        *,
+        document: Document | None = None,
+        replace: Collection[str] = (),
+        cancel: threading.Event | None = None,
+    ) -> tuple[Diagnostic, ...]:
+        """Settle what an interrupted run left: wait for its engine, take in what it made, drop what it did not.
+
+        Args:
+            find: looks in the account by the tag gpuprov:id, or by a natural key.
+            report: where progress goes.
+            document: when given, and the last update did not end well or the state is empty, resources that the engine
+                would create are looked for in the account first: a plugin that died leaves no trace in the state.
+            replace: as in `preview`.
+            cancel: ends the waiting.
+
+        Returns:
+            A note for each thing that was settled.
+
+        Raises:
+            GpuprovError: GP-CLOUD-015 when something cannot be settled, GP-CLOUD-011 when an engine goes on for too
+                long or another machine holds the state; nothing was changed then.
+        """
+        told = self._stand_ready(report, cancel)
+        held = self.state()
+        if held.pending:
+            report(
+                Progress(phase="recovery", text=f"{len(held.pending)} operation(s) of an earlier run are not settled")
+            )
+            told += self._settle(lambda deployment: recovery.settle(deployment, find), report)
+        if document is not None and (held.unfinished or held.pending or not held.exists):
+            created = self._preview(document, replace, report, refresh=False).created
+            if created:
+                told += self._settle(lambda deployment: recovery.adopt(deployment, created, find), report)
+        return told
+
+    def _preview(self, document: Document, replace: Collection[str], report: Report, *, refresh: bool) -> EventReader:
+        self._check_state()
+        ensure_plugin(self._engine, self._place, report)
+        reader = EventReader(planning=True)
+        failure = self._run(
+            lambda stack, on_event: stack.preview(
+                on_event=on_event, replace=self._urns(replace) or None, refresh=refresh or None
+            ),
+            reader,
+            report,
+            program=load_program(document),
+        )
+        if failure:
+            raise GpuprovError(*failure)
+        return reader
+
+    def _settle(self, work: Callable[[Mapping[str, Any]], Settled], report: Report) -> tuple[Diagnostic, ...]:
+        """Change the deployment and refresh, after a backup; nothing is changed when anything cannot be settled."""
+        stack = self._stack()
+        with self._translated():
+            exported = stack.export_stack()
+        settled = work(exported.deployment or {})
+        errors = tuple(one for one in settled.told if one.severity is Severity.ERROR)
+        if errors:
+            raise GpuprovError(*errors)
+        if settled.changed:
+            state.back_up(self._place)
+            with self._translated():
+                stack.import_stack(Deployment(version=exported.version, deployment=dict(settled.deployment)))
+        if settled.reading:
+            failure = self._run(
+                lambda engine, on_event: engine.refresh(
+                    on_event=on_event, show_secrets=False, suppress_outputs=True, message="gpuprov recovery"
+                ),
+                EventReader(planning=False),
+                report,
+            )
+            if failure:
+                raise GpuprovError(*failure)
+        return settled.told
+
+    def _run(
+        self,
+        work: Callable[[Stack, Callable[[EngineEvent], None]], object],
+        reader: EventReader,
+        report: Report,
+        *,
+        program: Callable[[], None] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> tuple[Diagnostic, ...]:
+        """Run the engine once; returns what went wrong, and nothing when nothing did."""
+        command = self._command()
+        command.cancel = cancel
+
+        def on_event(event: EngineEvent) -> None:
+            progress = reader.take(event)
+            if progress is not None:
+                report(progress)
+
+        stack = self._stack(program, command)
+        if not reader.planning:
+            state.back_up(self._place)
+        try:
+            work(stack, on_event)
+        except CommandError as error:
+            if reader.cancelled or "update canceled" in str(error):
+                return (_interrupted(),)
+            output = f"{command.last.stdout}\n{command.last.stderr}" if command.last else str(error)
+            return translate(reader.complaints, output, log=command.log)
+        return ()
+
+    def _command(self) -> EngineCommand:
+        return EngineCommand(self._engine, log=self._place.folder / "log", hold=self._hold)
+
+    def _stack(self, program: Callable[[], None] | None = None, command: EngineCommand | None = None) -> Stack:
+        workspace = open_workspace(self._place, command or self._command(), program)
+        with self._translated():
+            if state.state_file(self._place).exists():
+                return Stack.select(self._place.name, workspace)
+            return Stack.create(self._place.name, workspace)
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except CommandError as error:
+            raise GpuprovError(*translate((), str(error), log=self._place.folder / "log")) from error
+
+    def _stand_ready(self, report: Report, cancel: threading.Event | None) -> tuple[Diagnostic, ...]:
+        """Wait for an engine that an ended run left at work, and take away the lock of one that is gone."""
+        told = self._wait(report, cancel)
+        for holder in state.drop_stale_locks(self._place):
+            told += (
+                Diagnostic(
+                    code="GP-CLOUD-023",
+                    severity=Severity.NOTE,
+                    address=self._place.name,
+                    summary=f"the engine of an earlier run (process {holder.pid}) was killed; its lock was taken away",
+                ),
+            )
+        self._check_state()
+        return told
+
+    def _wait(self, report: Report, cancel: threading.Event | None) -> tuple[Diagnostic, ...]:
+        began = time.monotonic()
+        waited = False
+        while True:
+            holder = state.read_lock(self._place)
+            foreign = holder is not None and holder.alive is None
+            if not is_held(self._hold) and (holder is None or holder.alive is False):
+                break
+            late = time.monotonic() - began > self._patience
+            if foreign or late or (cancel is not None and cancel.is_set()):
+                raise GpuprovError(
+                    _interrupted() if cancel is not None and cancel.is_set() else _held(self._place, holder)
+                )
+            waited = True
+            who = f"process {holder.pid}" if holder else "its plugin"
+            text = f"an earlier run's engine ({who}) is still at work; waiting for it to end"
+            report(Progress(phase="recovery", subject=self._place.name, text=text))
+            time.sleep(_POLL)
+        if not waited:
+            return ()
+        report(Progress(phase="recovery", subject=self._place.name, text="it has ended", finished=True))
+        seconds = round(time.monotonic() - began)
+        return (
+            Diagnostic(
+                code="GP-CLOUD-023",
+                severity=Severity.NOTE,
+                address=self._place.name,
+                summary=f"an earlier run's engine was still at work; it ended after {seconds} s",
+            ),
+        )
+
+    def _check_state(self) -> None:
+        state.read_deployment(self._place)
+
+    def _refuse_pending(self) -> None:
+        """A pending create that is not settled would be made twice."""
+        pending = self.state().pending
+        if pending:
+            raise GpuprovError(
+                *(
+                    Diagnostic(
+                        code="GP-CLOUD-015",
+                        address=one.address,
+                        summary=f"an earlier run was cut off while {one.operation} it, and that is not settled",
+                        hint="run `gpuprov up`: it looks in the account and settles it",
+                    )
+                    for one in pending
+                )
+            )
+
+    def _refuse_moved(self, document: Document, replace: Collection[str], report: Report, *, refresh: bool) -> None:
+        """What was shown counts: another state or document since the preview is looked at once more."""
+        if self._seen is None or self._seen[0] == self._fingerprint(document, replace):
+            ensure_plugin(self._engine, self._place, report)
+            return
+        before = self._seen[1]
+        now = self._preview(document, replace, report, refresh=refresh).changes
+        if now != before:
+            moved = sorted({change.address for change in {*before} ^ {*now}})
+            raise GpuprovError(
+                Diagnostic(
+                    code="GP-PLAN-001",
+                    address=self._place.name,
+                    summary="the stack moved since the plan was made; nothing was changed",
+                    detail=f"what would now be done differs for: {', '.join(moved)}",
+                    hint="run the same command again and look at the new plan",
+                )
+            )
+
+    def _fingerprint(self, document: Document, replace: Collection[str]) -> str:
+        path = state.state_file(self._place)
+        text = path.read_bytes() if path.exists() else b""
+        asked = json.dumps([document, sorted(replace)], sort_keys=True, default=str).encode()
+        return hashlib.sha256(text).hexdigest() + hashlib.sha256(asked).hexdigest()
+
+    def _urns(self, replace: Collection[str]) -> list[str]:
+        """The URNs of what the state holds under the names that a person gave."""
+        held = self.state().resources.values()
+        return [row.urn for row in held if row.type in HOLDING and names_of(row.address) & set(replace)]
+
+
+def _interrupted() -> Diagnostic:
+    return Diagnostic(
+        code="GP-RUN-003",
+        summary="the update of the cloud's resources was interrupted",
+        detail="what was being made was finished and recorded; nothing else was begun",
+        hint="run the same command again to go on from there",
+    )
+
+
+def _held(place: StackPlace, holder: LockHolder | None) -> Diagnostic:
+    who = f"{holder.user} on {holder.host} (process {holder.pid}) since {holder.since}" if holder else "an engine"
+    return Diagnostic(
+        code="GP-CLOUD-011",
+        address=place.name,
+        summary=f"the stack's state is held by {who}",
+        detail=f"its lock file: {holder.path}" if holder else "the process has the file open: " + str(place.folder),
+        hint="wait until it has ended; when you are sure that it has, on that machine, delete the lock file",
+    )
