@@ -1,11 +1,13 @@
 """The list of baked images, `gpuprov.images.json`: text and back."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Final
 
 from gpuprov.cloud.types import Image
 from gpuprov.document.envelope import open_document, seal
 from gpuprov.document.shape import Fields
+from gpuprov.store.files import read_text_if_there, write_text
 
 KIND: Final = "Images"
 IMAGES_NAME: Final = "gpuprov.images.json"
@@ -26,6 +28,32 @@ def read_images(text: str, file: str) -> tuple[Image, ...]:
     """
     body = Fields(open_document(text, file, KIND), file)
     return tuple(_image(row) for row in body.rows("images"))
+
+
+def load_images(spec: Path) -> tuple[Image, ...]:
+    """The list beside a spec; empty when there is none.
+
+    Args:
+        spec: path of the spec.
+
+    Raises:
+        GpuprovError: GP-DOC codes when the list is damaged.
+    """
+    path = images_path(spec)
+    text = read_text_if_there(path)
+    return () if text is None else read_images(text, str(path))
+
+
+def save_images(spec: Path, images: Iterable[Image]) -> Path:
+    """Write the list beside a spec, atomically; returns its path."""
+    path = images_path(spec)
+    write_text(path, write_images(images))
+    return path
+
+
+def images_path(spec: Path) -> Path:
+    """Where the list of a spec is."""
+    return spec.parent / IMAGES_NAME
 
 
 def _row(image: Image) -> dict[str, Any]:
