@@ -9,13 +9,13 @@ from gpuprov.lab.state import LabState, LabStatus
 from gpuprov.model.progress import Report
 
 
-def lab_up(lab_id: str, *, seed: int, nodes: int, folder: Path, report: Report) -> LabState:
-    """Start a lab that is drawn from a seed.
+def lab_up(lab_id: str, *, seed: int, nodes: int, cloud: bool, folder: Path, report: Report) -> LabState:
+    """Start a lab that is drawn from a seed, with a simulated AWS or without.
 
     Raises:
         GpuprovError: GP-LAB-001 without root, GP-LAB-002 when it cannot be built.
     """
-    return lab.up(replace(draw(seed, nodes=nodes), id=lab_id), folder, report)
+    return lab.up(replace(draw(seed, nodes=nodes, cloud=cloud), id=lab_id), folder, report)
 
 
 def lab_down(lab_id: str, *, report: Report) -> bool:

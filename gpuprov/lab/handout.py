@@ -9,11 +9,17 @@ from typing import Any
 import yaml
 
 from gpuprov.lab.command import failure, run
-from gpuprov.lab.description import LabDescription
+from gpuprov.lab.description import CloudDescription, LabDescription
 
 KEY = "id_ed25519"
 """The login key's file name."""
-_SECRET = (KEY, f"{KEY}.pub", "known_hosts", "ssh_config", "lab.json")
+ENVIRONMENT = "aws.env"
+"""The file with what AWS's and Pulumi's own tools read, for `. ./aws.env`."""
+_CLOUD_KNOWN_HOSTS = ".gpuprov/cloud/known_hosts"
+"""Where gpuprov keeps the host keys of instances, beside the spec."""
+_STORAGE = {"datasets": {"kind": "object"}, "scratch": {"kind": "volume", "size": "20GiB"}}
+"""What the spec keeps in the cloud: a bucket, and a disk on each of its hosts."""
+_SECRET = (KEY, f"{KEY}.pub", "known_hosts", "ssh_config", "lab.json", ENVIRONMENT)
 """What is worth nothing, or is dangerous, without the lab."""
 
 
@@ -52,6 +58,8 @@ def write_files(description: LabDescription, folder: Path, host_keys: dict[str, 
     if place.exists() and place.read_text(encoding="utf-8") != spec:
         place.replace(place.with_name("gpuprov.yaml~"))
     _write(place, spec)
+    if description.cloud is not None:
+        _write(folder / ENVIRONMENT, aws_environment(description.id, description.cloud))
     _write(folder / "lab.json", json.dumps(asdict(description), indent=1) + "\n")
 
 
@@ -92,12 +100,34 @@ def ssh_config(description: LabDescription, folder: Path) -> str:
         f"Host {node.name}\n  HostName {node.address}\n  HostKeyAlias {node.name}\n  User {node.user}\n"
         for node in description.nodes
     ]
+    if description.cloud is not None:
+        blocks.append(_instances_block(description.cloud, folder))
     everyone = (
         f"Host *\n  IdentityFile {folder / KEY}\n  IdentitiesOnly yes\n  IdentityAgent none\n"
         f"  UserKnownHostsFile {folder / 'known_hosts'}\n  GlobalKnownHostsFile /dev/null\n"
         "  StrictHostKeyChecking yes\n  BatchMode yes\n"
     )
     return "\n".join([*blocks, everyone])
+
+
+def _instances_block(cloud: CloudDescription, folder: Path) -> str:
+    """Return the part for instances, by address: gpuprov has read their host keys from their consoles."""
+    public = str(cloud.public_network[0]).removesuffix("0")
+    return f"Host {public}*\n  User admin\n  UserKnownHostsFile {folder / _CLOUD_KNOWN_HOSTS}\n"
+
+
+def aws_environment(lab_id: str, cloud: CloudDescription) -> str:
+    """Return what makes this lab the account of AWS's and Pulumi's own tools, as lines for a shell."""
+    # Keys of an account are 20 letters and 40; the lab's API checks them only where a test asks for it.
+    values = {
+        "AWS_ENDPOINT_URL": cloud.endpoint,
+        "AWS_ACCESS_KEY_ID": f"AKIALAB{lab_id.upper():0>13}",
+        "AWS_SECRET_ACCESS_KEY": f"lab-{lab_id}".ljust(40, "x"),
+        "AWS_REGION": cloud.region,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "PULUMI_DEBUG_PROVIDERS": f"aws:{cloud.plugin_port}",
+    }
+    return "".join(f"export {name}={value}\n" for name, value in values.items())
 
 
 def inventory(description: LabDescription, folder: Path) -> dict[str, Any]:
@@ -113,6 +143,7 @@ def inventory(description: LabDescription, folder: Path) -> dict[str, Any]:
 
 def spec_document(description: LabDescription) -> dict[str, Any]:
     """Return a spec that fits the lab, in the form of the spec's version 1."""
+    cloud = description.cloud
     return {
         "apiVersion": "gpuprov/v1",
         "name": f"lab-{description.id}",
@@ -121,40 +152,56 @@ def spec_document(description: LabDescription) -> dict[str, Any]:
             "nvidia": {"type": "apt", "url": description.repository_url, "flat": True, "key": "keys/vendor.asc"},
         },
         "stack": {
-            "driver": {"version": _Version(f"{description.driver_branch}.*"), "modules": "open", "source": "nvidia"},
-            "cuda": _Version(description.cuda),
-            "container": {"engine": "docker", "toolkit": _Version("1.18.*")},
+            "driver": {"version": _Quoted(f"{description.driver_branch}.*"), "modules": "open", "source": "nvidia"},
+            "cuda": _Quoted(description.cuda),
+            "container": {"engine": "docker", "toolkit": _Quoted("1.18.*")},
             "fabric": "auto",
-            "dcgm": _Version("4.*"),
+            "dcgm": _Quoted("4.*"),
             "packages": [],
         },
         "pools": _pools(description),
         "monitoring": {"exporters": ["node", "dcgm"]},
-        "targets": {"onprem": {"inventory": "inventory/site.yml"}},
+        **({} if cloud is None else {"storage": _STORAGE}),
+        "targets": {
+            "onprem": {"inventory": "inventory/site.yml"},
+            **({} if cloud is None else {"cloud": _cloud_target(cloud, description.host)}),
+        },
+    }
+
+
+def _cloud_target(cloud: CloudDescription, host: str) -> dict[str, Any]:
+    """Return the target cloud: the lab's account, open to this machine as the instances see it."""
+    return {
+        "account": _Quoted(cloud.account),
+        "region": cloud.region,
+        "network": {"cidr": cloud.cidr, "ranges": {"lab": [f"{host}/32"]}, "ssh_from": ["lab"]},
+        "login_keys": [f"{KEY}.pub"],
     }
 
 
 def _pools(description: LabDescription) -> dict[str, Any]:
     """Return one pool for each inventory group."""
     pools: dict[str, Any] = {}
+    cloud = description.cloud
     for node in description.nodes:
-        shared = {"onprem": {"group": node.group}, "rollout": {"batch": _Version("100%")}}
+        shared = {"onprem": {"group": node.group}, "rollout": {"batch": _Quoted("100%")}}
         if node.gpu is None:
             pools.setdefault(node.group, {"gpu": "none", **shared})
         else:
             gpu = {"model": node.gpu.model, "per_host": node.gpu.count}
-            pools.setdefault(node.group, {"gpu": gpu, **shared, "verify": ["nvidia-smi -L"]})
+            made = {} if cloud is None else {"cloud": {"instance": cloud.instance, "hosts": list(cloud.hosts)}}
+            pools.setdefault(node.group, {"gpu": gpu, **shared, **made, "verify": ["nvidia-smi -L"]})
     return pools
 
 
-class _Version(str):
-    """Text that a person would quote: a version."""
+class _Quoted(str):
+    """Text that a person would quote, because it looks like a number: a version, an account."""
 
     __slots__ = ()
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes a version in double quotes, and equal parts out in full, as a person would."""
+    """Writes what is to be quoted in double quotes, and equal parts out in full, as a person would."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 (the base class's signature)
         """Never write an alias."""
@@ -162,7 +209,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 _Dumper.add_representer(
-    _Version, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style='"')
+    _Quoted, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style='"')
 )
 
 

@@ -5,6 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from gpuprov.lab import handout, removal
+from gpuprov.lab.aws import services
+from gpuprov.lab.aws.base import ensure_cloud_base
 from gpuprov.lab.base import ensure_base
 from gpuprov.lab.command import failure, require_programs
 from gpuprov.lab.description import LabDescription, NodeDescription
@@ -37,11 +39,16 @@ def up(description: LabDescription, folder: Path, report: Report) -> LabState:
     _check_id(description.id)
     _require_root()
     require_programs()
+    if description.cloud is not None:
+        services.require_libraries()
     folder = folder.absolute()
     with exclusive(description.id):
         _clear_the_way(description, report)
         handout.check_folder(description, folder)
         bases = {os: ensure_base(os, report) for os in sorted({node.os for node in description.nodes})}
+        if description.cloud is not None:
+            # Its server takes it from the cache, and would not want to build it when an instance is asked for.
+            ensure_cloud_base(description.nodes[0].os, report)
         write_record(LabRecord(phase="making", folder=folder, description=description))
         try:
             description = make_network(description, folder, report)
@@ -96,6 +103,7 @@ def status(lab_id: str) -> LabStatus:
         nodes=nodes,
         repository=answers(description.router, description.repository_port),
         folder=record.folder,
+        cloud=services.observe(record),
     )
 
 

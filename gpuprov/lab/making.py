@@ -4,15 +4,17 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from ipaddress import IPv4Network
 from pathlib import Path
 
 from gpuprov.lab import cgroup, disk, handout, network
+from gpuprov.lab.aws import services
 from gpuprov.lab.command import failure
 from gpuprov.lab.description import LabDescription, NodeDescription
-from gpuprov.lab.names import NETNS_FOLDER, LabNames
+from gpuprov.lab.names import ID_PATTERN, NETNS_FOLDER, ROOT, LabNames
 from gpuprov.lab.node import Node, answers, start_service
-from gpuprov.lab.record import LabRecord, write_record
-from gpuprov.lab.seed import move
+from gpuprov.lab.record import LabRecord, read_record, write_record
+from gpuprov.lab.seed import move, move_cloud
 from gpuprov.lab.settings import machine_lock, raise_settings
 from gpuprov.lab.vendor.hardware import hardware_files
 from gpuprov.lab.vendor.repository import VendorRepository, build
@@ -24,13 +26,14 @@ _RANGES = 50
 
 
 def make_network(description: LabDescription, folder: Path, report: Report) -> LabDescription:
-    """Find a free address range and make the router in it; return the lab with that range."""
+    """Find free address ranges and ports and make the router; return the lab with them."""
     raise_settings(description.id)
     with machine_lock():
         found = _free_range(description)
         if found.subnet != description.subnet:
             text = f"the range {description.subnet} is in use on this machine; taking {found.subnet}"
             report(Progress(phase="lab up", subject=description.id, text=text))
+        found = _free_cloud(found)
         write_record(LabRecord(phase="making", folder=folder, description=found))
         network.make_router(found)
     return found
@@ -56,10 +59,57 @@ def _free_range(description: LabDescription) -> LabDescription:
     )
 
 
+def _free_cloud(description: LabDescription) -> LabDescription:
+    """Return the lab with the first ranges and ports of its cloud that this machine does not use.
+
+    Raises:
+        GpuprovError: none of many are free.
+    """
+    taken = _ports_of_others(description.id)
+    tried, users = description, ["nothing"]
+    for attempt in range(1, _RANGES + 1):
+        users = _cloud_users(tried, taken)
+        if not users:
+            return tried
+        tried = move_cloud(description, attempt)
+    raise failure(
+        f"none of {_RANGES} choices of address ranges and ports for the lab's cloud is free on this machine",
+        detail="\n".join(users),
+        hint="look at: ip route show table all; ss -ltn",
+        address=f"lab {description.id}",
+    )
+
+
+def _cloud_users(description: LabDescription, taken: set[int]) -> list[str]:
+    """Return what uses a part of what the lab's cloud would have."""
+    cloud = description.cloud
+    if cloud is None:
+        return []
+    users = [
+        f"{text} overlaps the lab's own range"
+        for text in (cloud.cidr,)
+        if IPv4Network(text).overlaps(description.network)
+    ]
+    for text in (cloud.cidr, cloud.public_range):
+        user = network.used_by(IPv4Network(text))
+        users += [f"{text} is used by {user}"] if user is not None else []
+    ports = (cloud.api_port, cloud.plugin_port)
+    return users + [f"port {port} is in use" for port in ports if port in taken or not services.free_port(port)]
+
+
+def _ports_of_others(lab_id: str) -> set[int]:
+    """Return the ports of the other labs' clouds: those of a lab that is being made are not open yet."""
+    others = [place.name for place in ROOT.iterdir() if ID_PATTERN.fullmatch(place.name) and place.name != lab_id]
+    clouds = [record.description.cloud for record in map(read_record, others) if record is not None]
+    return {port for cloud in clouds if cloud is not None for port in (cloud.api_port, cloud.plugin_port)}
+
+
 def make_nodes(description: LabDescription, folder: Path, bases: dict[str, Path], report: Report) -> None:
     """Make keys, nodes and package repository; wait until each node lets a person in."""
     names = LabNames(description.id)
     cgroup.create(names.supervisors_cgroup)
+    if description.cloud is not None:
+        services.start_services(description)
     with ThreadPoolExecutor(_WORKERS) as workers:
         try:
             report(Progress(phase="lab up", subject=description.id, text="keys, package repository and nodes"))
@@ -71,6 +121,10 @@ def make_nodes(description: LabDescription, folder: Path, bases: dict[str, Path]
             for done, node in enumerate(workers.map(make, range(len(description.nodes))), start=1):
                 _report_node(node, done, len(description.nodes), report)
             _serve_packages(description, folder, packages.result())
+            if description.cloud is not None:
+                services.wait_services(description)
+                text = f"AWS account {description.cloud.account} ({description.cloud.region}) answers"
+                report(Progress(phase="lab up", subject=description.id, text=text))
         except BaseException:
             # The workers wait for nodes, and see that these are gone.
             workers.shutdown(wait=False, cancel_futures=True)

@@ -44,6 +44,30 @@ class NodeStatus:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceStatus:
+    """One instance of the lab's cloud as it was observed."""
+
+    id: str
+    private_address: str
+    public_address: str | None
+    power: Power
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CloudStatus:
+    """A lab's simulated AWS as it was observed."""
+
+    account: str
+    region: str
+    endpoint: str
+    api: bool
+    """Whether the API's port answers."""
+    plugin: bool
+    """Whether the resource plugin's port answers."""
+    instances: tuple[InstanceStatus, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LabStatus:
     """One lab as it was observed."""
 
@@ -55,6 +79,8 @@ class LabStatus:
     """Whether the package repository answers on the router."""
     folder: Path | None
     """Where the person's files are; None when the lab's record is lost."""
+    cloud: CloudStatus | None = None
+    """The simulated AWS; None for a lab without it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

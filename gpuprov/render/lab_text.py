@@ -1,9 +1,10 @@
 """Labs for people and for programs."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
-from gpuprov.lab.state import LabState, LabStatus
+from gpuprov.lab.state import CloudStatus, LabState, LabStatus
 from gpuprov.render.terminal import Terminal
 
 
@@ -16,9 +17,17 @@ def show_lab(lab: LabState, terminal: Terminal) -> None:
     for node in description.nodes:
         gpus = f"{node.gpu.count} x {node.gpu.nvml_name} (simulated)" if node.gpu else "no GPU"
         terminal.out.print(f"  {node.name:16} {node.address:15} {node.os}  {node.group:6} {gpus}")
+    cloud = description.cloud
+    if cloud is not None:
+        terminal.out.print(
+            f"AWS account {cloud.account} (simulated), {cloud.region}, at {cloud.endpoint}; "
+            f"to make there: {', '.join(cloud.hosts)} ({cloud.instance})"
+        )
     terminal.out.print(
         f"spec, inventory and keys are in {_short(lab.folder)}; go on there with `gpuprov preview --target onprem`"
     )
+    if cloud is not None:
+        terminal.out.print("for the cloud `. ./aws.env` first, then `gpuprov preview --target cloud`")
 
 
 def show_labs(labs: Sequence[LabStatus], terminal: Terminal) -> None:
@@ -32,6 +41,19 @@ def show_labs(labs: Sequence[LabStatus], terminal: Terminal) -> None:
             terminal.out.print(
                 f"  {node.name:16} {node.address:15} {node.power}, ssh {'answers' if node.ssh else 'silent'}"
             )
+        if lab.cloud is not None:
+            _show_cloud(lab.cloud, terminal)
+
+
+def _show_cloud(cloud: CloudStatus, terminal: Terminal) -> None:
+    """Print a lab's cloud and its instances."""
+    api, plugin = ("answers" if there else "does not answer" for there in (cloud.api, cloud.plugin))
+    terminal.out.print(
+        f"  AWS account {cloud.account}, {cloud.region}, {cloud.endpoint}: API {api}, resource plugin {plugin}"
+    )
+    for instance in cloud.instances:
+        address = instance.public_address or instance.private_address
+        terminal.out.print(f"  {instance.id:20} {address:15} {instance.power}")
 
 
 def lab_body(lab: LabState | LabStatus) -> dict[str, object]:
@@ -45,6 +67,7 @@ def lab_body(lab: LabState | LabStatus) -> dict[str, object]:
             "nodes": [
                 {"name": n.name, "address": n.address, "os": n.os, "group": n.group} for n in lab.description.nodes
             ],
+            "cloud": asdict(lab.description.cloud) if lab.description.cloud is not None else None,
         }
     return {
         "id": lab.id,
@@ -52,6 +75,7 @@ def lab_body(lab: LabState | LabStatus) -> dict[str, object]:
         "repository": lab.repository,
         "folder": str(lab.folder) if lab.folder else None,
         "nodes": [{"name": n.name, "address": n.address, "power": str(n.power), "ssh": n.ssh} for n in lab.nodes],
+        "cloud": asdict(lab.cloud) if lab.cloud is not None else None,
     }
 
 

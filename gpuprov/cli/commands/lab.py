@@ -18,7 +18,7 @@ _ID = click.option(
 
 @click.group("lab")
 def command() -> None:
-    """A data centre on this machine (root): real systems with systemd, sshd, apt; GPUs and vendor simulated."""
+    """A data centre and a cloud on this machine (root): real systems; GPUs, their vendor and AWS simulated."""
 
 
 @command.command("up")
@@ -31,12 +31,13 @@ def command() -> None:
     "--dir", "folder", type=click.Path(path_type=Path), default=Path(".gpuprov/lab"), show_default=True,
     help="Where spec, inventory, keys and known hosts are written.",
 )  # fmt: skip
+@click.option("--no-cloud", is_flag=True, help="The rack only, without a simulated AWS.")
 @json_option
-def up(*, lab_id: str, seed: int, nodes: int, folder: Path, as_json: bool, no_colour: bool) -> int:
+def up(*, lab_id: str, seed: int, nodes: int, no_cloud: bool, folder: Path, as_json: bool, no_colour: bool) -> int:
     """Start a lab, and write a spec and an inventory for it."""
     terminal = open_terminal(colour=False if no_colour else None)
     with ProgressView(terminal) as view:
-        lab = lab_up(lab_id, seed=seed, nodes=nodes, folder=folder, report=view)
+        lab = lab_up(lab_id, seed=seed, nodes=nodes, cloud=not no_cloud, folder=folder, report=view)
     if as_json:
         show_json(lab_body(lab), terminal)
     else:

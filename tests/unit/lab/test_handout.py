@@ -1,4 +1,6 @@
 import json
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -123,3 +125,60 @@ def test_the_folder_of_another_lab_is_refused_and_the_own_one_is_not(lab: LabDes
     with pytest.raises(GpuprovError) as caught:
         handout.check_folder(draw(12), tmp_path)
     assert lab.id in caught.value.diagnostics[0].summary
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_spec_has_both_targets_and_gpuprov_reads_them(seed: int) -> None:
+    lab = draw(seed)
+    spec, told = load(handout._yaml(handout.spec_document(lab)), "gpuprov.yaml")
+    assert told == ()
+    assert spec is not None
+    assert spec.cloud is not None
+    assert lab.cloud is not None
+    assert (spec.cloud.account, spec.cloud.region) == (lab.cloud.account, lab.cloud.region)
+    assert spec.cloud.network.cidr == lab.cloud.cidr
+    assert spec.cloud.network.ranges["lab"] == (f"{lab.host}/32",)
+    assert spec.cloud.login_keys == ("id_ed25519.pub",)
+    train = spec.pools["train"].cloud
+    assert train is not None
+    assert (train.instance, train.names("train")) == (lab.cloud.instance, lab.cloud.hosts)
+    assert spec.pools["cpu"].cloud is None
+    assert {storage.kind for storage in spec.storage.values()} == {"object", "volume"}
+
+
+def test_a_lab_without_a_cloud_has_a_spec_without_one(tmp_path: Path) -> None:
+    lab = draw(11, nodes=3, cloud=False)
+    handout.write_files(lab, tmp_path, keys_of(lab))
+    assert not (tmp_path / "aws.env").exists()
+    spec, told = load((tmp_path / "gpuprov.yaml").read_text(), "gpuprov.yaml")
+    assert told == ()
+    assert spec is not None
+    assert (spec.cloud, spec.storage) == (None, {})
+
+
+def test_the_environment_points_the_tools_to_the_lab(lab: LabDescription, tmp_path: Path) -> None:
+    handout.write_files(lab, tmp_path, keys_of(lab))
+    script = f". {tmp_path / 'aws.env'} && env"
+    told = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True, env={}).stdout
+    values = dict(line.split("=", 1) for line in told.splitlines())
+    assert lab.cloud is not None
+    assert values["AWS_ENDPOINT_URL"] == f"http://127.0.0.1:{lab.cloud.api_port}"
+    assert values["PULUMI_DEBUG_PROVIDERS"] == f"aws:{lab.cloud.plugin_port}"
+    assert values["AWS_REGION"] == lab.cloud.region
+    assert values["AWS_EC2_METADATA_DISABLED"] == "true"
+    assert re.fullmatch(r"AKIA[A-Z0-9]{16}", values["AWS_ACCESS_KEY_ID"])
+    assert len(values["AWS_SECRET_ACCESS_KEY"]) == 40
+
+
+def test_ssh_knows_instances_by_their_addresses(lab: LabDescription, tmp_path: Path) -> None:
+    (tmp_path / "ssh_config").write_text(handout.ssh_config(lab, tmp_path))
+    assert lab.cloud is not None
+    address = str(lab.cloud.public_network[40])
+    argv = ["ssh", "-G", "-F", str(tmp_path / "ssh_config"), address]
+    told = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert {
+        "user admin",
+        f"identityfile {tmp_path / 'id_ed25519'}",
+        f"userknownhostsfile {tmp_path / '.gpuprov/cloud/known_hosts'}",
+        "stricthostkeychecking true",
+    } <= set(told)
