@@ -4,10 +4,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from gpuprov.app.base_images import FindImages, base_images, find_in_account
 from gpuprov.app.definitions import definitions_for
 from gpuprov.app.site import Site, open_lock, open_site, today
 from gpuprov.app.staleness import lock_inputs
 from gpuprov.lock.compatibility import check_lock, check_spec
+from gpuprov.lock.images import image_needs
 from gpuprov.lock.make import LockInputs, make_lock
 from gpuprov.lock.moves import Move, moves
 from gpuprov.lock.text import read_lock, write_lock
@@ -35,23 +37,32 @@ class Locked:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def make(path: Path, *, upgrade: frozenset[str], dry_run: bool, report: Report) -> Locked:
+def make(
+    path: Path,
+    *,
+    upgrade: frozenset[str],
+    dry_run: bool,
+    report: Report,
+    find_images: FindImages = find_in_account,
+) -> Locked:
     """Resolve a spec and write its lock.
 
     Args:
         path: the spec.
-        upgrade: packages whose locked version may move; `*` for all.
+        upgrade: packages whose locked version may move, and operating systems whose base image may; `*` for all.
         dry_run: write nothing.
         report: where progress goes.
+        find_images: looks base images up; asked only for those that the lock lacks, or that may move.
 
     Raises:
-        GpuprovError: the spec is refused by a rule, a source cannot be used, or there is no solution; nothing is
-            written then.
+        GpuprovError: the spec is refused by a rule, a source or the cloud account cannot be used, or there is no
+            solution; nothing is written then.
     """
     site = open_site(path)
     told = (*site.warnings, *_refuse(check_spec(site.spec, today=today())))
     before = _previous(site)
     pools, spec_inputs, catalog_inputs = lock_inputs(site)
+    images = base_images(site.spec, before, upgrade=upgrade, report=report, find=find_images)
     definitions, indexes = _open(site, report)
     try:
         answer = make_lock(
@@ -64,6 +75,7 @@ def make(path: Path, *, upgrade: frozenset[str], dry_run: bool, report: Report) 
                 indexes=indexes,
                 previous=before,
                 upgrade=upgrade,
+                images=images,
             )
         )
     finally:
@@ -104,6 +116,7 @@ def check(path: Path, report: Report) -> Check:
             catalog_inputs=catalog_inputs,
             sources=tuple(locked(definition) for definition in definitions),
             pools=pools,
+            images=image_needs(site.spec),
             indexes=indexes,
         )
     finally:

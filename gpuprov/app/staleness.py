@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from gpuprov.app.site import Site
+from gpuprov.lock.images import image_needs
 from gpuprov.lock.make import PoolInput, spec_inputs
 from gpuprov.lock.requests import catalog_inputs, pool_inputs
 from gpuprov.lock.types import Lock
@@ -23,7 +24,15 @@ def refuse_stale_lock(site: Site, lock: Lock) -> None:
     """
     pools, spec, catalog = lock_inputs(site)
     # Sources are not looked at here: another controller may reach the same packages through another mirror.
-    verdict = judge(lock, spec_inputs=spec, catalog_inputs=catalog, sources=lock.sources, pools=pools, indexes=None)
+    verdict = judge(
+        lock,
+        spec_inputs=spec,
+        catalog_inputs=catalog,
+        sources=lock.sources,
+        pools=pools,
+        images=image_needs(site.spec),
+        indexes=None,
+    )
     stale = stale_diagnostic(verdict)
     if stale is not None:
         raise GpuprovError(replace(stale, hint=f"run `gpuprov lock -f {site.path}` and look at what moves"))

@@ -1,7 +1,7 @@
 """Making a lock: every pool's requests resolved, and what of the answer is pinned."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from gpuprov.document.canonical import digest
@@ -10,13 +10,13 @@ from gpuprov.lock.equal import EqualSet
 from gpuprov.lock.index import Index, Stanza
 from gpuprov.lock.resolve import Problem, Resolution, resolve
 from gpuprov.lock.text import lock_digest
-from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
+from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource, Request
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.package import Bound
 from gpuprov.spec.types import Spec
 
 ALL: Final = "*"
-"""In `upgrade`: every package may move."""
+"""In `upgrade`: every package and every base image may move."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +49,8 @@ class LockInputs:
     """Its versions are kept where they are still offered and allowed."""
     upgrade: frozenset[str] = field(default_factory=frozenset)
     """Packages whose earlier version is not kept; ALL for every one."""
+    images: tuple[LockedImage, ...] = ()
+    """Base images of the cloud pools: kept ones and newly found ones."""
 
 
 def spec_inputs(spec: Spec) -> str:
@@ -83,15 +85,10 @@ def make_lock(inputs: LockInputs) -> Lock | tuple[Diagnostic, ...]:
         catalog_inputs=inputs.catalog_inputs,
         sources=tuple(sorted(_recorded(inputs, pools), key=lambda s: s.name)),
         pools=pools,
+        images=tuple(sorted(inputs.images)),
         digest="",
     )
-    return Lock(
-        spec_inputs=lock.spec_inputs,
-        catalog_inputs=lock.catalog_inputs,
-        sources=lock.sources,
-        pools=lock.pools,
-        digest=lock_digest(lock),
-    )
+    return replace(lock, digest=lock_digest(lock))
 
 
 def _recorded(inputs: LockInputs, pools: Mapping[str, LockedPool]) -> list[LockedSource]:

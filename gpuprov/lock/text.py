@@ -1,10 +1,11 @@
 """Lock to text and back: one row a line, in an order that does not depend on how the lock was made."""
 
+from dataclasses import asdict
 from typing import Any, Final
 
 from gpuprov.document.envelope import document_digest, read_envelope, seal
 from gpuprov.document.shape import Fields
-from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
+from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource, Request
 from gpuprov.model.package import Bound, PackageRow
 
 KIND: Final = "Lock"
@@ -33,6 +34,7 @@ def read_lock(text: str, file: str) -> Lock:
         catalog_inputs=body.text("catalog_inputs"),
         sources=tuple(_read_source(row) for row in body.rows("sources")),
         pools={name: _read_pool(name, fields) for name, fields in body.table("pools").items()},
+        images=tuple(_read_image(row) for row in body.rows("images")) if body.has("images") else (),
         digest=envelope.digest,
     )
 
@@ -43,7 +45,20 @@ def _body(lock: Lock) -> dict[str, Any]:
         "catalog_inputs": lock.catalog_inputs,
         "sources": [_source(source) for source in sorted(lock.sources, key=lambda s: s.name)],
         "pools": {name: _pool(lock.pools[name]) for name in sorted(lock.pools)},
+        # Not written where there is none: a lock without a cloud target keeps its digest.
+        **({"images": [asdict(image) for image in sorted(lock.images)]} if lock.images else {}),
     }
+
+
+def _read_image(row: Fields) -> LockedImage:
+    return LockedImage(
+        os=row.text("os"),
+        arch=row.text("arch"),
+        region=row.text("region"),
+        owner=row.text("owner"),
+        name=row.text("name"),
+        id=row.text("id"),
+    )
 
 
 def _source(source: LockedSource) -> dict[str, Any]:

@@ -55,7 +55,7 @@ class LockedPool:
     """Upstream version of the driver, `580.95.05`; empty when the pool locks no driver."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
 class LockedImage:
     """The machine image of an operating system, by its id, in one region."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gpuprov.lock.candidates import Candidates
+from gpuprov.lock.images import ImageNeed, images_by_need
 from gpuprov.lock.index import Index
 from gpuprov.lock.make import PoolInput
 from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
@@ -66,6 +67,7 @@ def judge(
     catalog_inputs: str,
     sources: Sequence[LockedSource],
     pools: Sequence[PoolInput],
+    images: Sequence[ImageNeed],
     indexes: Mapping[tuple[str, str], Index] | None,
 ) -> Verdict:
     """Compare a lock with what it was made from.
@@ -76,11 +78,13 @@ def judge(
         catalog_inputs: digest of the present catalog rows.
         sources: as the spec and the catalog define them now.
         pools: what the pools ask for now.
+        images: the base images that the cloud pools need now, from `images.image_needs`.
         indexes: for each OS and architecture; None when sources are not looked at (offline).
     """
     return Verdict(
         reasons=(
             *_spec_reasons(lock, spec_inputs, pools),
+            *_image_reasons(lock, images),
             *_catalog_reasons(lock, catalog_inputs),
             *_source_reasons(lock, sources),
             *(_row_reasons(lock, indexes) if indexes is not None else ()),
@@ -142,6 +146,20 @@ def _asked(request: Request | None) -> str:
         return "no such request"
     source = f" from {request.source}" if request.source else ""
     return f"{request.name} {request.constraint or '(any version)'}{source}"
+
+
+def _image_reasons(lock: Lock, needs: Sequence[ImageNeed]) -> Iterator[StaleReason]:
+    """A need without an image, and an image that nobody needs; whether an image is still published needs an account."""
+    locked = images_by_need(lock.images)
+    for need in sorted({*needs, *locked}):
+        there = locked.get(need)
+        if (there is None) == (need in needs):
+            yield StaleReason(
+                kind=Stale.SPEC,
+                address=f"images.{need.os}",
+                locked=f"{there.id} for {need}" if there else "no such base image",
+                found="no cloud pool of it" if there else f"a cloud pool of {need}",
+            )
 
 
 def _catalog_reasons(lock: Lock, catalog_inputs: str) -> list[StaleReason]:

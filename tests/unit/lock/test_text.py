@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuprov.lock.text import lock_digest, read_lock, write_lock
-from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
+from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource, Request
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.package import Bound, PackageRow
 
@@ -42,16 +42,19 @@ SOURCE = st.builds(
     key_text=TEXT,
     keyring=TEXT,
 )
+IMAGE = st.builds(LockedImage, os=TEXT, arch=TEXT, region=TEXT, owner=TEXT, name=TEXT, id=TEXT)
 LOCK = st.builds(
-    lambda sources, pools: Lock(
+    lambda sources, pools, images: Lock(
         spec_inputs="sha256:1",
         catalog_inputs="sha256:2",
         sources=tuple(sorted(sources, key=lambda s: s.name)),
         pools={pool.pool: pool for pool in pools},
+        images=tuple(sorted(images)),
         digest="",
     ),
     st.lists(SOURCE, max_size=2, unique_by=lambda s: s.name),
     st.lists(POOL, max_size=2, unique_by=lambda p: p.pool),
+    st.lists(IMAGE, max_size=2),
 )
 
 
@@ -85,3 +88,17 @@ def test_an_edited_lock_is_refused() -> None:
     with pytest.raises(GpuprovError) as caught:
         read_lock(write_lock(_lock("440.33.01-1")).replace("440.33.01-1", "440.33.02-1"), "gpuprov.lock")
     assert [d.code for d in caught.value.diagnostics] == ["GP-DOC-006"]
+
+
+def test_a_base_image_is_part_of_the_digest_and_a_lock_without_one_has_no_word_of_it() -> None:
+    lock = _lock("440.33.01-1")
+    image = LockedImage(os="debian-12", arch="amd64", region="us-east-1", owner="1", name="n", id="ami-1")
+    digests = {lock_digest(replace(lock, images=images)) for images in ((), (image,), (replace(image, id="ami-2"),))}
+    assert len(digests) == 3
+    assert "images" not in write_lock(lock)
+    (line,) = [line for line in write_lock(replace(lock, images=(image,))).splitlines() if "ami-1" in line]
+    assert json.loads(line)["region"] == "us-east-1"
+
+
+def test_a_lock_of_before_there_were_images_is_read() -> None:
+    assert read_lock(write_lock(_lock("440.33.01-1")), "f").images == ()

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from gpuprov.lock.images import ImageNeed
 from gpuprov.lock.index import Index, MemoryIndex
 from gpuprov.lock.make import PoolInput
-from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
+from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource, Request
 from gpuprov.lock.verdict import Newer, Stale, StaleReason, judge, stale_diagnostic
 from gpuprov.model.package import PackageRow
 
@@ -23,6 +24,10 @@ SOURCE = LockedSource(
 )
 LOCK = Lock(spec_inputs="s1", catalog_inputs="c1", sources=(SOURCE,), pools={"train": POOL}, digest="d")
 NOW = PoolInput(pool="train", os="debian-12", arch="amd64", requests=(ASKED,))
+NEED = ImageNeed(os="debian-12", arch="amd64", region="us-east-1")
+IMAGE = LockedImage(
+    os="debian-12", arch="amd64", region="us-east-1", owner="136693071363", name="debian-12-amd64-1-1", id="ami-1"
+)
 OFFERED = [{"is": "nvidia-open 580.95.05-1", "sha256": "aa"}, {"is": "nvidia-open 590.48.01-1"}]
 
 
@@ -33,6 +38,7 @@ def _judge(index_of: IndexOf, rows: Any = OFFERED, **changes: Any) -> list[Stale
         "catalog_inputs": "c1",
         "sources": (SOURCE,),
         "pools": (NOW,),
+        "images": (),
         "indexes": indexes,
     }
     return list(judge(LOCK, **(given | changes)).reasons)
@@ -42,7 +48,7 @@ def test_a_lock_stays_fresh_when_newer_versions_appear(index_of: IndexOf) -> Non
     assert _judge(index_of) == []
     assert (
         stale_diagnostic(
-            judge(LOCK, spec_inputs="s1", catalog_inputs="c1", sources=(SOURCE,), pools=(NOW,), indexes=None)
+            judge(LOCK, spec_inputs="s1", catalog_inputs="c1", sources=(SOURCE,), pools=(NOW,), images=(), indexes=None)
         )
         is None
     )
@@ -51,7 +57,9 @@ def test_a_lock_stays_fresh_when_newer_versions_appear(index_of: IndexOf) -> Non
 def test_newer_versions_that_are_allowed_are_told(index_of: IndexOf) -> None:
     rows = [*OFFERED, {"is": "nvidia-open 580.126.20-1"}]
     indexes: dict[tuple[str, str], Index] = {("debian-12", "amd64"): index_of({"nvidia": rows})}
-    verdict = judge(LOCK, spec_inputs="s1", catalog_inputs="c1", sources=(SOURCE,), pools=(NOW,), indexes=indexes)
+    verdict = judge(
+        LOCK, spec_inputs="s1", catalog_inputs="c1", sources=(SOURCE,), pools=(NOW,), images=(), indexes=indexes
+    )
     assert verdict.fresh
     assert verdict.newer == (Newer(pool="train", name="nvidia-open", locked="580.95.05-1", offered="580.126.20-1"),)
 
@@ -119,9 +127,49 @@ def test_a_row_with_another_content_is_named(index_of: IndexOf) -> None:
 
 def test_the_diagnostic_tells_every_reason(index_of: IndexOf) -> None:
     indexes = {("debian-12", "amd64"): index_of({"nvidia": [{"is": "nvidia-open 590.48.01-1"}]})}
-    verdict = judge(LOCK, spec_inputs="s2", catalog_inputs="c2", sources=(SOURCE,), pools=(NOW,), indexes=indexes)
+    verdict = judge(
+        LOCK, spec_inputs="s2", catalog_inputs="c2", sources=(SOURCE,), pools=(NOW,), images=(), indexes=indexes
+    )
     found = stale_diagnostic(verdict)
     assert found is not None
     assert found.code == "GP-LOCK-004"
     assert found.summary == "the lock is stale: the spec changed; the catalog changed; a package was withdrawn"
     assert len(found.detail.splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("images", "needs", "sides"),
+    [
+        ((), (), []),
+        ((IMAGE,), (NEED,), []),
+        ((), (NEED,), [("no such base image", "a cloud pool of debian-12 amd64 in us-east-1")]),
+        ((IMAGE,), (), [("ami-1 for debian-12 amd64 in us-east-1", "no cloud pool of it")]),
+        (
+            (IMAGE,),
+            (replace(NEED, region="us-east-2"),),
+            [
+                ("ami-1 for debian-12 amd64 in us-east-1", "no cloud pool of it"),
+                ("no such base image", "a cloud pool of debian-12 amd64 in us-east-2"),
+            ],
+        ),
+        (
+            (IMAGE,),
+            (NEED, replace(NEED, os="debian-13")),
+            [("no such base image", "a cloud pool of debian-13 amd64 in us-east-1")],
+        ),
+    ],
+)
+def test_base_images_are_judged_by_the_needs_of_cloud_pools(
+    images: tuple[LockedImage, ...], needs: tuple[ImageNeed, ...], sides: list[tuple[str, str]]
+) -> None:
+    verdict = judge(
+        replace(LOCK, images=images),
+        spec_inputs="s1",
+        catalog_inputs="c1",
+        sources=(SOURCE,),
+        pools=(NOW,),
+        images=needs,
+        indexes=None,
+    )
+    assert [(r.locked, r.found) for r in verdict.reasons] == sides
+    assert {r.kind for r in verdict.reasons} <= {Stale.SPEC}

@@ -1,0 +1,54 @@
+"""The base images of cloud pools: which a spec needs, and which a new lock keeps of an earlier one."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from gpuprov.lock.make import ALL
+from gpuprov.lock.requests import ARCHITECTURE
+from gpuprov.lock.types import Lock, LockedImage
+from gpuprov.spec.types import Spec
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class ImageNeed:
+    """One base image that a lock must hold."""
+
+    os: str
+    arch: str
+    region: str
+
+    def __str__(self) -> str:
+        """In words."""
+        return f"{self.os} {self.arch} in {self.region}"
+
+
+def image_needs(spec: Spec) -> tuple[ImageNeed, ...]:
+    """The base images that a spec's cloud pools need, in order; none without a cloud target."""
+    if spec.cloud is None:
+        return ()
+    systems = {pool.os for pool in spec.pools.values() if pool.cloud is not None}
+    return tuple(ImageNeed(os=os, arch=ARCHITECTURE, region=spec.cloud.region) for os in sorted(systems))
+
+
+def need_of(image: LockedImage) -> ImageNeed:
+    """The need that an image answers."""
+    return ImageNeed(os=image.os, arch=image.arch, region=image.region)
+
+
+def images_by_need(images: Iterable[LockedImage]) -> Mapping[ImageNeed, LockedImage]:
+    """Images by the need that each answers."""
+    return {need_of(image): image for image in images}
+
+
+def kept_images(
+    previous: Lock | None, needs: Iterable[ImageNeed], upgrade: Collection[str]
+) -> Mapping[ImageNeed, LockedImage]:
+    """The images of an earlier lock that a new one keeps: an id moves only when it is told to.
+
+    Args:
+        previous: the earlier lock.
+        needs: what is needed now.
+        upgrade: names that may move: ALL, or an operating system such as `debian-12`.
+    """
+    before = images_by_need(previous.images) if previous is not None else {}
+    return {need: before[need] for need in needs if need in before and not {ALL, need.os} & set(upgrade)}

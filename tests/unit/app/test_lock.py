@@ -1,0 +1,127 @@
+"""`lock` with a cloud target: the base image in the file, kept, moved when told to, and stale without it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from gpuprov.app import lock as app_lock
+from gpuprov.app.site import open_lock, open_site
+from gpuprov.app.staleness import refuse_stale_lock
+from gpuprov.lock.images import ImageNeed
+from gpuprov.lock.index import MemoryIndex
+from gpuprov.lock.types import LockedImage
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.progress import ignore_progress
+from gpuprov.spec.types import CloudSpec
+
+RACK = "apiVersion: gpuprov/v1\nname: a\nos: debian-12\npools:\n  login: {gpu: none, onprem: {group: login}}\n"
+CLOUD = """\
+apiVersion: gpuprov/v1
+name: a
+os: debian-12
+pools:
+  login: {gpu: none, onprem: {group: login}, cloud: {instance: m7i.large, hosts: [login-a]}}
+targets:
+  cloud:
+    account: "111122223333"
+    region: us-east-1
+    network: {cidr: 10.20.0.0/16, ranges: {office: [203.0.113.0/24]}, ssh_from: [office]}
+"""
+
+
+class NoPackages(MemoryIndex):
+    """An index without a package, which can be closed."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.fixture(autouse=True)
+def no_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The specs here lock no package, so no source is opened."""
+    indexes = {("debian-12", "amd64"): NoPackages.of([])}
+    monkeypatch.setattr(app_lock, "_open", lambda _site, _report: ((), indexes))
+
+
+def offer(number: int) -> app_lock.FindImages:
+    def find(_cloud: CloudSpec, needs: Sequence[ImageNeed]) -> tuple[LockedImage, ...]:
+        return tuple(
+            LockedImage(os=n.os, arch=n.arch, region=n.region, owner="1", name=f"n-{number}", id=f"ami-{number}")
+            for n in needs
+        )
+
+    return find
+
+
+def make(path: Path, number: int, *upgrade: str, dry_run: bool = False) -> app_lock.Locked:
+    return app_lock.make(
+        path, upgrade=frozenset(upgrade), dry_run=dry_run, report=ignore_progress, find_images=offer(number)
+    )
+
+
+def site(folder: Path, text: str) -> Path:
+    path = folder / "gpuprov.yaml"
+    path.write_text(text)
+    return path
+
+
+def locked_ids(path: Path) -> list[str]:
+    return [image.id for image in open_lock(open_site(path))[0].images]
+
+
+def test_the_base_image_is_in_the_file_and_stays(tmp_path: Path) -> None:
+    path = site(tmp_path, CLOUD)
+    first = make(path, 1)
+    assert first.written
+    assert [(m.name, m.before, m.after) for m in first.moves] == [("base image debian-12 amd64", "", "ami-1 (n-1)")]
+    assert locked_ids(path) == ["ami-1"]
+    again = make(path, 2)
+    assert not again.written
+    assert again.moves == ()
+    assert app_lock.check(path, ignore_progress).verdict.fresh
+
+
+def test_only_an_upgrade_moves_it(tmp_path: Path) -> None:
+    path = site(tmp_path, CLOUD)
+    make(path, 1)
+    shown = make(path, 2, "*", dry_run=True)
+    assert [(m.before, m.after) for m in shown.moves] == [("ami-1 (n-1)", "ami-2 (n-2)")]
+    assert locked_ids(path) == ["ami-1"]
+    make(path, 2, "*")
+    assert locked_ids(path) == ["ami-2"]
+
+
+def test_a_lock_of_before_the_cloud_target_is_stale(tmp_path: Path) -> None:
+    make(site(tmp_path, RACK), 1)
+    path = site(tmp_path, CLOUD)
+    with pytest.raises(GpuprovError) as caught:
+        refuse_stale_lock(open_site(path), open_lock(open_site(path))[0])
+    (found,) = caught.value.diagnostics
+    assert found.code == "GP-LOCK-004"
+    assert "a cloud pool of debian-12 amd64 in us-east-1" in found.detail
+    assert not app_lock.check(path, ignore_progress).verdict.fresh
+    make(path, 1)
+    refuse_stale_lock(open_site(path), open_lock(open_site(path))[0])
+
+
+def test_another_region_makes_it_stale(tmp_path: Path) -> None:
+    make(site(tmp_path, CLOUD), 1)
+    path = site(tmp_path, CLOUD.replace("us-east-1", "us-east-2"))
+    assert [r.address for r in app_lock.check(path, ignore_progress).verdict.reasons] == ["images.debian-12"] * 2
+
+
+def test_more_hosts_and_another_instance_type_do_not(tmp_path: Path) -> None:
+    make(site(tmp_path, CLOUD), 1)
+    path = site(tmp_path, CLOUD.replace("instance: m7i.large, hosts: [login-a]", "instance: m7i.xlarge, count: 3"))
+    assert app_lock.check(path, ignore_progress).verdict.fresh
+
+
+def test_nothing_is_written_when_the_account_refuses(tmp_path: Path) -> None:
+    def refuse(_cloud: CloudSpec, _needs: Sequence[ImageNeed]) -> tuple[LockedImage, ...]:
+        raise GpuprovError(Diagnostic(code="GP-CLOUD-003", summary="there are no AWS credentials"))
+
+    path = site(tmp_path, CLOUD)
+    with pytest.raises(GpuprovError):
+        app_lock.make(path, upgrade=frozenset(), dry_run=False, report=ignore_progress, find_images=refuse)
+    assert not (tmp_path / "gpuprov.lock").exists()
