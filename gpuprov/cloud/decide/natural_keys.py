@@ -7,11 +7,7 @@ from typing import Final
 from gpuprov.cloud.decide.tags import ID
 
 NATURAL_KEYS: Final[Mapping[str, str]] = {
-    # Named by us, and the name is the id; IAM cannot list by tag.
-    "aws:iam/role:Role": "{name}",
-    "aws:iam/instanceProfile:InstanceProfile": "{name}",
-    "aws:s3/bucket:Bucket": "{bucket}",
-    # Without tags. Where the provider imports by a key of this form, it is that form (pulumi_aws 7.51, section Import).
+    # Where the provider imports by a key of this form, it is that form (pulumi_aws 7.51, sections Import).
     "aws:iam/rolePolicy:RolePolicy": "{role}:{name}",
     "aws:ec2/route:Route": "{routeTableId}_{destinationCidrBlock}",
     "aws:ec2/routeTableAssociation:RouteTableAssociation": "{subnetId}/{routeTableId}",
@@ -24,7 +20,10 @@ NATURAL_KEYS: Final[Mapping[str, str]] = {
     "aws:s3/bucketPolicy:BucketPolicy": "{bucket}",
     "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": "{bucket}",
 }
-"""Type token -> form of the key over the resource's own inputs, for types that no tag finds."""
+"""Type token -> form of the key over the resource's own inputs, for the types that take no tags."""
+
+UNKNOWN: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+"""What Pulumi writes for a value that is not known yet (pulumi/pulumi, sdk/python runtime/rpc.py, 3.272)."""
 
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 
@@ -46,6 +45,6 @@ def recovery_key(type_token: str, inputs: Mapping[str, object]) -> str | None:
         found = tagged.get(ID) if isinstance(tagged, Mapping) else None
         return found if isinstance(found, str) and found else None
     values = {field: inputs.get(field) for field in _FIELD.findall(form)}
-    if not all(isinstance(value, str) and value for value in values.values()):
+    if not all(isinstance(value, str) and value not in {"", UNKNOWN} for value in values.values()):
         return None
     return form.format_map(values)
