@@ -1,0 +1,183 @@
+"""What stands before moto: faults, dry runs, repeated calls, reserved tags, and the lab's own door.
+
+moto is wrong in these (read and tried with 5.2.5, 2026-11-30): it ignores ClientToken, so a repeated call makes a
+second instance; it honours DryRun in a few calls only; it takes tags that begin with `aws:`.
+"""
+
+import hashlib
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from werkzeug.test import run_wsgi_app
+from werkzeug.wrappers import Response
+
+from gpuprov.lab.aws import faults
+from gpuprov.lab.aws.errors import corrected_status, error_body
+from gpuprov.lab.aws.faults import FaultBook
+from gpuprov.lab.aws.request import ApiRequest, read_request, set_current
+
+_TAG_KEY = re.compile(r"Tag(Specification\.\d+\.Tag)?\.\d+\.Key")
+_DENIED = {"ec2": "UnauthorizedOperation"}
+_EXPIRED = {"ec2": ("RequestExpired", 400), "s3": ("ExpiredToken", 400)}
+_INVALID_KEY = {"ec2": ("AuthFailure", 401), "s3": ("InvalidAccessKeyId", 403)}
+"""Errors of each service (the services' lists of error codes, 2026-11); the others answer as STS does."""
+
+_Answer = tuple[int, list[tuple[str, str]], bytes]
+
+
+@dataclass(slots=True)
+class _Repeated:
+    """The calls that carry a token, so that a repeated one gets the first one's answer."""
+
+    answers: dict[str, tuple[str, _Answer]] = field(default_factory=dict)
+    locks: dict[str, threading.Lock] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def held(self, token: str) -> threading.Lock:
+        """The lock of one token: a repetition waits for the first call's end."""
+        with self.lock:
+            return self.locks.setdefault(token, threading.Lock())
+
+
+class Gateway:
+    """The WSGI application of the lab's AWS.
+
+    Args:
+        moto: moto's application.
+        book: the faults.
+        account: the account's number, for messages.
+        publish_image: publishes a newer base image and returns its id.
+        lock: the account's; moto itself has none, and calls come at the same time.
+    """
+
+    def __init__(
+        self, moto: Any, book: FaultBook, *, account: str, publish_image: Callable[[], str], lock: threading.RLock
+    ) -> None:
+        self._moto = moto
+        self._book = book
+        self._account = account
+        self._publish_image = publish_image
+        self._lock = lock
+        self._repeated = _Repeated()
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Answer one request."""
+        path = environ.get("PATH_INFO", "/")
+        if path.startswith("/gpuprov-lab/"):
+            return self._own_door(path, environ)(environ, start_response)
+        if path == "/moto-api/reset":
+            return Response("the lab's AWS holds running nodes: take the lab down instead\n", 403)(
+                environ, start_response
+            )
+        call = read_request(environ)
+        set_current(call)
+        status, headers, body = self._refused(call) or self._answer(call, environ)
+        self._after(call, environ)
+        return Response(body, status, headers)(environ, start_response)
+
+    def _refused(self, call: ApiRequest) -> _Answer | None:
+        """Return the refusal of a call that never reaches moto."""
+        return self._not_allowed(call) or (_not_valid(call) if call.service == "ec2" else None)
+
+    def _not_allowed(self, call: ApiRequest) -> _Answer | None:
+        """Return the refusal of a call for who makes it, where that was asked for."""
+        name = f"{call.service}:{call.action}"
+        if self._book.struck("invalid-key", call):
+            code, status = _INVALID_KEY.get(call.service, ("InvalidClientTokenId", 403))
+            return _error(call, code, "The security token included in the request is invalid.", status)
+        if self._book.struck("expired", call):
+            code, status = _EXPIRED.get(call.service, ("ExpiredToken", 403))
+            return _error(call, code, "The security token included in the request is expired", status)
+        if self._book.struck("denied", call):
+            user = f"arn:aws:iam::{self._account}:user/lab"
+            because = f"because no identity-based policy allows the {name} action"
+            text = f"User: {user} is not authorized to perform: {name} on resource: * {because}"
+            if call.service == "ec2":
+                text = f"You are not authorized to perform this operation. {text}"
+            return _error(call, _DENIED.get(call.service, "AccessDenied"), text, 403)
+        return None
+
+    def _answer(self, call: ApiRequest, environ: dict[str, Any]) -> _Answer:
+        """Return moto's answer, or the first one's of a call that is repeated with the same token."""
+        token = call.parameters.get("ClientToken")
+        if not token or call.service != "ec2":
+            return self._moto_answer(environ)
+        key = f"{call.action}/{token}"
+        content = hashlib.sha256(json.dumps(sorted(call.parameters.items())).encode()).hexdigest()
+        with self._repeated.held(key):
+            known = self._repeated.answers.get(key)
+            if known is not None and known[0] != content:
+                text = "The request uses the same client token as a previous, but non-identical request."
+                return _error(call, "IdempotentParameterMismatch", text, 400)
+            if known is not None:
+                return known[1]
+            answer = self._moto_answer(environ)
+            if answer[0] == 200:  # noqa: PLR2004 (HTTP: done; a refused call may be tried again)
+                self._repeated.answers[key] = (content, answer)
+            return answer
+
+    def _moto_answer(self, environ: dict[str, Any]) -> _Answer:
+        """Have moto answer, whole."""
+        with self._lock:
+            parts, status, headers = run_wsgi_app(self._moto, environ, buffered=True)
+            body = b"".join(parts)
+        return corrected_status(int(status.split()[0]), body), list(headers), body
+
+    def _after(self, call: ApiRequest, environ: dict[str, Any]) -> None:
+        """Delay the answer, or cut the connection, where that was asked for."""
+        late = self._book.struck("slow", call)
+        if late is not None:
+            with self._book.waiting(call):
+                time.sleep(late.seconds)
+        if self._book.struck("cut", call) is not None:
+            link: socket.socket = environ["werkzeug.socket"]
+            link.shutdown(socket.SHUT_RDWR)
+            raise ConnectionResetError("the fault `cut` was asked for")
+
+    def _own_door(self, path: str, environ: dict[str, Any]) -> Response:
+        """Answer at the lab's own door."""
+        method = environ["REQUEST_METHOD"]
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        doors: dict[tuple[str, str], Callable[[], Any]] = {
+            ("POST", faults.IMAGES_PATH): lambda: {"id": self._publish_image()},
+            ("GET", faults.PATH): self._book.listing,
+            ("POST", faults.PATH): lambda: {"id": self._book.add(faults.fault_of(json.loads(body)))},
+            ("DELETE", faults.PATH): lambda: {"removed": self._book.remove(None)},
+        }
+        number = path.removeprefix(f"{faults.PATH}/")
+        if number.isdigit():
+            doors["DELETE", path] = lambda: {"removed": self._book.remove(int(number))}
+        if (method, path) not in doors:
+            return _json({"error": f"nothing at {method} {path}"}, status=404)
+        try:
+            return _json(doors[method, path]())
+        except ValueError as error:
+            return _json({"error": str(error)}, status=400)
+
+
+def _not_valid(call: ApiRequest) -> _Answer | None:
+    """Return the refusal of a call of EC2 that moto would take."""
+    reserved = [v for k, v in call.parameters.items() if _TAG_KEY.fullmatch(k) and v.lower().startswith("aws:")]
+    if reserved:
+        text = f"Tag keys starting with 'aws:' are reserved for internal use: {', '.join(reserved)}"
+        return _error(call, "InvalidParameterValue", text, 400)
+    if call.parameters.get("DryRun", "").lower() == "true":
+        text = "Request would have succeeded, but DryRun flag is set."
+        return _error(call, "DryRunOperation", text, 412)
+    return None
+
+
+def _error(call: ApiRequest, code: str, message: str, status: int) -> _Answer:
+    """Return an error in the service's own form."""
+    return status, [("Content-Type", "text/xml")], error_body(call.service, code, message).encode()
+
+
+def _json(value: Any, *, status: int = 200) -> Response:
+    """Return plain JSON."""
+    return Response(json.dumps(value) + "\n", status, content_type="application/json")

@@ -1,0 +1,95 @@
+"""One call of the API as the lab reads it before moto does: service, action, parameters."""
+
+import io
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl
+
+_S3_PARTS = {
+    "policy": "BucketPolicy",
+    "versioning": "BucketVersioning",
+    "encryption": "EncryptionConfiguration",
+    "publicAccessBlock": "BucketPublicAccessBlock",
+    "ownershipControls": "BucketOwnershipControls",
+    "lifecycle": "LifecycleConfiguration",
+    "tagging": "BucketTagging",
+    "acl": "BucketAcl",
+    "location": "BucketLocation",
+}
+"""Query word of a bucket's part -> how IAM's action ends (S3's "Actions, resources and condition keys", 2026-11)."""
+_S3_VERBS = {"GET": "Get", "HEAD": "Get", "PUT": "Put", "POST": "Put", "DELETE": "Delete"}
+_S3_BUCKET = {"PUT": "CreateBucket", "DELETE": "DeleteBucket", "GET": "ListBucket", "HEAD": "ListBucket"}
+_FORM = "application/x-www-form-urlencoded"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiRequest:
+    """A call of the API."""
+
+    service: str
+    """As in the signature: "ec2", "iam", "sts", "s3"; empty for an unsigned call."""
+    action: str
+    """As IAM names it: "RunInstances"; empty when it could not be told."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """The parameters of a query call, flat: `TagSpecification.1.Tag.1.Key`."""
+
+    def matches(self, pattern: str) -> bool:
+        """Whether an action pattern means this call: "ec2:RunInstances", "RunInstances", "s3:*", "*"."""
+        name = f"{self.service}:{self.action}" if ":" in pattern else self.action
+        return fnmatchcase(name, pattern)
+
+
+_CURRENT: ContextVar[ApiRequest | None] = ContextVar("gpuprov-lab-request", default=None)
+
+
+def set_current(request: ApiRequest) -> None:
+    """Let the hooks of this thread see the call that it answers."""
+    _CURRENT.set(request)
+
+
+def parameter(name: str) -> str | None:
+    """Return a parameter of the call that this thread answers; None when there is no call or no such parameter."""
+    current = _CURRENT.get()
+    return None if current is None else current.parameters.get(name)
+
+
+def read_request(environ: dict[str, Any]) -> ApiRequest:
+    """Read a call; what was read of its body is put back."""
+    service = signed_service(environ.get("HTTP_AUTHORIZATION", ""))
+    if service == "s3":
+        action = s3_action(environ["REQUEST_METHOD"], environ.get("PATH_INFO", "/"), environ.get("QUERY_STRING", ""))
+        return ApiRequest(service=service, action=action)
+    if not environ.get("CONTENT_TYPE", "").startswith(_FORM):
+        return ApiRequest(service=service, action=environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2])
+    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+    environ["wsgi.input"] = io.BytesIO(body)
+    parameters = dict(parse_qsl(body.decode(), keep_blank_values=True))
+    return ApiRequest(service=service, action=parameters.get("Action", ""), parameters=parameters)
+
+
+def signed_service(authorization: str) -> str:
+    """Return the service that a signature (version 4) is for; empty when there is none."""
+    _, found, scope = authorization.partition("Credential=")
+    parts = scope.split(",")[0].strip().split("/")
+    return parts[3].lower() if found and len(parts) == 5 else ""  # noqa: PLR2004 (key, date, region, service, "aws4_request")
+
+
+def s3_action(method: str, path: str, query: str) -> str:
+    """Return IAM's action for a call of S3; HeadBucket and HeadObject count as the reading that IAM asks for."""
+    bucket, _, key = path.lstrip("/").partition("/")
+    if not bucket:
+        return "ListAllMyBuckets"
+    if key:
+        return {"GET": "GetObject", "HEAD": "GetObject", "DELETE": "DeleteObject"}.get(method, "PutObject")
+    words = parse_qs(query, keep_blank_values=True)
+    for word, ending in _S3_PARTS.items():
+        if word in words:
+            # Removing a part other than the policy is allowed by the action that writes it.
+            verb = "Put" if method == "DELETE" and word != "policy" else _S3_VERBS.get(method, "Get")
+            return f"{verb}{ending}"
+    if "delete" in words:
+        return "DeleteObject"
+    return _S3_BUCKET.get(method, "ListBucket")

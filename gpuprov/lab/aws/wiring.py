@@ -1,0 +1,32 @@
+"""Puts moto, its hooks and what stands before it together for one account."""
+
+from collections.abc import Callable
+
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+
+from gpuprov.lab.aws.account import Account
+from gpuprov.lab.aws.corrections import correction_hooks
+from gpuprov.lab.aws.gateway import Gateway
+from gpuprov.lab.aws.hooks import install
+from gpuprov.lab.aws.instances import instance_hooks
+from gpuprov.lab.aws.networking import network_hooks, network_replacements
+from gpuprov.lab.aws.storage import storage_hooks
+
+
+def wire(account: Account) -> tuple[Gateway, Callable[[], None]]:
+    """Return the application of an account's API, and what takes the hooks off moto again.
+
+    Raises:
+        GpuprovError: moto lacks what a hook is for.
+    """
+    account.add_first_image()
+    hooks = (*correction_hooks(), *network_hooks(account), *storage_hooks(account), *instance_hooks(account))
+    take_off = install(hooks, network_replacements(account))
+    gateway = Gateway(
+        DomainDispatcherApplication(create_backend_app),
+        account.book,
+        account=account.cloud.account,
+        publish_image=account.publish_image,
+        lock=account.lock,
+    )
+    return gateway, take_off
