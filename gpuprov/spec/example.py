@@ -37,10 +37,12 @@ pools:
   train:
     gpu: {{model: H100-SXM5-80GB, per_host: 8}}
     onprem: {{group: train}}             # group of the inventory
+    # cloud: {{instance: p5.48xlarge, hosts: [train-a, train-b]}}
     rollout: {{batch: 25%}}              # hosts changed at a time: a number or a percentage
   login:
     gpu: none                          # no GPU: the stack is installed, nothing is loaded
     onprem: {{group: login}}
+    # cloud: {{instance: m7i.large, count: 1}}
     stack: {{dcgm: null}}                # overrides, field by field
     verify: []
 
@@ -53,6 +55,21 @@ verify: ["nvidia-smi -L"]              # commands that must succeed on a host af
 
 targets:
   onprem: {{inventory: inventory/site.yml}}
+  # The same pools on AWS. Take the marks away here, at the pools and at storage, and fill in your own.
+  # cloud:
+  #   account: "111122223333"          # it must be the account of your credentials
+  #   region: us-east-1
+  #   network:
+  #     cidr: 10.20.0.0/16
+  #     ranges: {{office: [203.0.113.0/24], monitoring: [198.51.100.7/32]}}   # never the whole world
+  #     ssh_from: [office]
+  #     open: [{{port: 9100, ranges: [monitoring]}}, {{port: 9400, ranges: [monitoring]}}]
+  #   login_keys: agent                # the keys of your SSH agent, or files of public keys
+
+# What keeps data beside the cloud hosts: a bucket for all of them, and an encrypted disk for each.
+# storage:
+#   datasets: {{kind: object, prefixes: [raw/, runs/]}}
+#   scratch: {{kind: volume, size: 500GiB}}
 
 # Differences that you accept until a date, each with its reason:
 # parity:

@@ -1,5 +1,7 @@
 """The example loads without a fault; a draft says what the host has, and tells what could not be seen."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,6 +50,18 @@ def snapshot(facts: dict[str, Value], host: str = "gpu-01.example.org", **observ
         facts={**known, **{a: Fact(address=a, observation=o) for a, o in other.items()}},
         families={"package": Absent(), "exporter": Absent()},
     )
+
+
+def test_what_the_example_shows_behind_marks_loads_too() -> None:
+    marked = re.compile(r"^( *)# (?=(?:cloud|storage|parity):|  +(?:- |\w+:))", re.MULTILINE)
+    spec, found = load(marked.sub(r"\1", example_spec()), "gpuprov.yaml")
+    assert found == ()
+    assert spec is not None
+    assert spec.cloud is not None
+    assert set(spec.storage) == {"datasets", "scratch"}
+    assert [pool.name for pool in spec.pools.values() if pool.cloud] == ["train", "login"]
+    assert len(spec.waivers) == 1
+    assert [d for d in check_spec(spec, today="2026-11-30") if d.severity is Severity.ERROR] == []
 
 
 def test_the_example_loads_and_no_rule_refuses_it() -> None:
