@@ -66,10 +66,7 @@ class Node:
 
     def leader(self) -> int | None:
         """Return the process id of the node's init on this machine; None when the node is off."""
-        for process in cgroup.members(f"{self.names.node_cgroup(self.description.name)}/{_INIT_CGROUP}"):
-            if _process_ids_inside(process)[1:] == [1]:
-                return process
-        return None
+        return leader_of(self.names, self.description.name)
 
     def exec(self, argv: Sequence[str], *, timeout: float = 60, stdin: str = "") -> Execution:
         """Run a program as root inside the node, by its namespaces, without ssh.
@@ -216,6 +213,14 @@ class Node:
     def _failure(self, summary: str, *, detail: str = "") -> GpuprovError:
         """An error about this node."""
         return failure(summary, detail=detail, address=f"lab {self.lab.id} node {self.description.name}")
+
+
+def leader_of(names: LabNames, name: str) -> int | None:
+    """Return the process id of a node's init on this machine; None when the node is off."""
+    for process in cgroup.members(f"{names.node_cgroup(name)}/{_INIT_CGROUP}"):
+        if _process_ids_inside(process)[1:] == [1]:
+            return process
+    return None
 
 
 def launch_argv(

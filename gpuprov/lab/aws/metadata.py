@@ -1,9 +1,10 @@
 """The instance metadata service of one VPC: `python -m gpuprov.lab.aws.metadata LAB VPC` in its router's namespace.
 
 It knows an instance by its address. As EC2's version 2 it gives a token for a PUT and, where the instance's metadata
-options require one, answers 401 to a GET without. One exception: cloud-init's own requests (by their User-Agent) need
-none. On EC2 cloud-init knows by the machine's DMI tables where it is, and fetches a token; in a container it does not
-read them, and fetches none (22.4.2 and 25.1.4, tried 2026-11-30). Everything else on an instance is held to the token.
+options require one, answers 401 to a GET without. One exception, where the lab is kinder than EC2: while cloud-init has
+not finished in the instance's present boot, it answers without a token. On EC2 cloud-init knows by the machine's DMI
+tables where it is, and fetches a token; in a container it does not read them, fetches none, and not all its requests
+say that they are its own (22.4.2, tried 2026-11-30). From then on everything is held to the token.
 """
 
 import secrets
@@ -14,6 +15,7 @@ import threading
 import time
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from socketserver import TCPServer
 from types import FrameType
 
@@ -22,6 +24,7 @@ from gpuprov.lab.aws.metadata_file import InstanceMetadata, find_metadata
 from gpuprov.lab.aws.metadata_tree import answer
 from gpuprov.lab.aws.network import METADATA_ADDRESS, READY
 from gpuprov.lab.names import LabNames
+from gpuprov.lab.node import leader_of
 
 _PORT = 80
 _TOKEN_PATH = "/latest/api/token"  # noqa: S105 (a path)
@@ -29,7 +32,8 @@ _SECONDS = "X-aws-ec2-metadata-token-ttl-seconds"
 _TOKEN = "X-aws-ec2-metadata-token"  # noqa: S105 (a header)
 _LONGEST = 21600
 """Seconds a token may live: six hours (EC2 User Guide, "Use IMDSv2")."""
-_CLOUD_INIT = "Cloud-Init/"
+_FINISHED = "run/cloud-init/result.json"
+"""What cloud-init writes at its end, in each boot anew."""
 
 
 class Tokens:
@@ -66,11 +70,24 @@ def lifetime(text: str | None) -> int | None:
     return int(text)
 
 
-def admitted(metadata: InstanceMetadata, *, token: str | None, good: bool, agent: str) -> bool:
-    """Whether a GET is answered: with a living token; without one as the instance's options, or cloud-init, have it."""
+def admitted(metadata: InstanceMetadata, *, token: str | None, good: bool, starting: bool) -> bool:
+    """Whether a GET is answered.
+
+    Args:
+        metadata: the instance that asks.
+        token: the token that the request carries.
+        good: whether that is one of the instance's, and lives.
+        starting: whether cloud-init has not finished in the instance's present boot.
+    """
     if token is not None:
         return good
-    return not metadata.tokens_required or agent.startswith(_CLOUD_INIT)
+    return starting or not metadata.tokens_required
+
+
+def is_starting(names: LabNames, instance_id: str) -> bool:
+    """Whether cloud-init has not finished in an instance's present boot; an instance that is off is not starting."""
+    leader = leader_of(names, instance_id)
+    return leader is not None and not Path(f"/proc/{leader}/root/{_FINISHED}").exists()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -107,7 +124,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         token = self.headers.get(_TOKEN)
         good = token is not None and self.tokens.good(metadata.instance_id, token)
-        if not admitted(metadata, token=token, good=good, agent=self.headers.get("User-Agent", "")):
+        starting = is_starting(self.names, metadata.instance_id)
+        if not admitted(metadata, token=token, good=good, starting=starting):
             self._say(HTTPStatus.UNAUTHORIZED)
             return
         found = answer(metadata, self.path.split("?")[0])
