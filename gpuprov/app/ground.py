@@ -120,21 +120,27 @@ class OnpremGround:
         return Grown(fleet=self._fleet)
 
 
-def open_ground(site: Site, request: UpRequest) -> Ground:
+def open_ground(site: Site, request: UpRequest, *, patience: float | None = None) -> Ground:
     """The ground that a request means.
+
+    Args:
+        site: the spec and what lies beside it.
+        request: target, names, direction.
+        patience: seconds to wait for hosts that are coming up; None takes as long as that may be.
 
     Raises:
         GpuprovError: no or an unclear target; what the ground itself needs is missing.
     """
     if choose_target(site, request.access, request.target) == CLOUD:
         # Imported here: whoever has a rack does not wait for the cloud's libraries.
-        from gpuprov.app.cloud_ground import CloudGround  # noqa: PLC0415
+        from gpuprov.app.cloud_ground import BOOT_SECONDS, CloudGround  # noqa: PLC0415
         from gpuprov.app.cloud_removal import CloudRemoval  # noqa: PLC0415
         from gpuprov.app.cloud_site import open_cloud  # noqa: PLC0415
 
         if request.release:
             return CloudRemoval(open_cloud(site), delete_data=request.delete_data)
-        return CloudGround(open_cloud(site), request.access, replace=request.replace)
+        seconds = BOOT_SECONDS if patience is None else patience
+        return CloudGround(open_cloud(site), request.access, replace=request.replace, patience=seconds)
     return OnpremGround(site, request.access, release=request.release)
 
 

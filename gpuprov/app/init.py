@@ -29,7 +29,7 @@ def init_from_host(name: str, folder: Path, access: Access, report: Report) -> t
     """
     path = folder / "gpuprov.yaml"
     _refuse_existing([path])
-    hosts, _ = named_hosts([name], None, access)
+    hosts = named_hosts([name], None, access).hosts
     result = probe_hosts(hosts, ProbeRequest(), limit=1, timeout=access.probe_seconds, report=report)[0].result
     if isinstance(result, NotObserved):
         raise GpuprovError(result.diagnostic)

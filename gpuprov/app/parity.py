@@ -1,31 +1,27 @@
-"""`parity`: what differs between two hosts or snapshots, or between hosts and the lock."""
+"""`parity`: what differs between two hosts, snapshots or targets, or between hosts and the lock."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 from gpuprov.app.access import Access
-from gpuprov.app.hosts import Fleet, open_fleet, open_inventory, pool_hosts
-from gpuprov.app.named import named_hosts
+from gpuprov.app.hosts import Fleet, wants_of
+from gpuprov.app.named import Named, site_hosts
 from gpuprov.app.observe import observe, split
+from gpuprov.app.parity_sides import Side, is_file, known_names, read_meaning, read_side, read_snapshot_file
 from gpuprov.app.site import Site, open_lock, today
 from gpuprov.app.staleness import refuse_stale_lock
+from gpuprov.app.targets import targets_of
 from gpuprov.catalog.find import component_of
 from gpuprov.compare.compare import compare_snapshots, compare_want, count_common, count_comparable
-from gpuprov.document.envelope import peek_kind
-from gpuprov.document.snapshot_text import read_snapshot
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Report
 from gpuprov.model.snapshot import NotObserved, Snapshot
-from gpuprov.parity.operands import KnownNames, Operand, OperandKind, read_operand
+from gpuprov.parity.operands import Operand, OperandKind
 from gpuprov.parity.types import Compared, Parity
 from gpuprov.parity.verdict import judge
-from gpuprov.store.files import read_text
 from gpuprov.want.expectations import expectations
 from gpuprov.want.owned import owned_of
-
-_TARGETS: Final = frozenset({"onprem"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,15 +33,6 @@ class ParityRequest:
     against_lock: bool
     site: Site | None
     access: Access
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Side:
-    """What one operand gave."""
-
-    label: str
-    snapshots: tuple[Snapshot, ...]
-    not_observed: tuple[NotObserved, ...] = ()
 
 
 def parity(request: ParityRequest, report: Report) -> Parity:
@@ -92,30 +79,42 @@ def _against_lock(request: ParityRequest, operands: Sequence[str], report: Repor
         raise GpuprovError(_too_many(operands))
     lock, _ = open_lock(site)
     refuse_stale_lock(site, lock)
-    fleet = open_fleet(site, lock, request.access)
-    if operands:
-        fleet = _narrow(fleet, operands[0], site)
-    files = [text for text in operands if _is_file(text)]
-    if files:
-        snapshots: dict[str, Snapshot] = {s.host: s for s in (_read(Path(file)) for file in files)}
-        missing: dict[str, NotObserved] = {}
+    operand = _operand_of(operands, request)
+    targets = targets_of(site, request.access)
+    if operand is not None and operand.kind is OperandKind.TARGET:
+        targets = (operand.name,)
+    named = _narrow(site_hosts(site, request.access, targets), operand, site)
+    fleet = Fleet(hosts=named.hosts, wants=wants_of(site, lock, named.hosts), warnings=named.warnings)
+    if operand is not None and operand.kind is OperandKind.FILE:
+        snapshot = read_snapshot_file(Path(operand.name))
+        snapshots: Mapping[str, Snapshot] = {snapshot.host: snapshot}
+        missing: Mapping[str, NotObserved] = {}
     else:
-        snapshots, missing = split(observe(fleet.hosts, fleet, request.access, report))
+        snapshots, not_seen = split(observe(fleet.hosts, fleet, request.access, report))
+        missing = {**not_seen, **named.absent}
     compared = [_hold_against(fleet, snapshot) for snapshot in snapshots.values()]
     return judge(compared, today=today(), not_observed=missing.values(), waivers=site.spec.waivers)
 
 
-def _narrow(fleet: Fleet, text: str, site: Site) -> Fleet:
+def _operand_of(operands: Sequence[str], request: ParityRequest) -> Operand | None:
+    if not operands:
+        return None
+    if is_file(operands[0]):
+        return Operand(kind=OperandKind.FILE, name=operands[0])
+    return read_meaning(operands[0], known_names(request.site, request.access))
+
+
+def _narrow(named: Named, operand: Operand | None, site: Site) -> Named:
     """The hosts of one operand."""
-    known = KnownNames(hosts=frozenset(h.name for h in fleet.hosts), pools=frozenset(site.spec.pools), targets=_TARGETS)
-    operand = _operand(text, known)
-    if operand.kind is OperandKind.FILE:
-        return fleet
-    by_pool = operand.kind is OperandKind.POOL
-    hosts = tuple(
-        h for h in fleet.hosts if operand.kind is OperandKind.TARGET or (h.pool if by_pool else h.name) == operand.name
-    )
-    return Fleet(hosts=hosts, wants=fleet.wants, warnings=fleet.warnings)
+    if operand is None or operand.kind in {OperandKind.FILE, OperandKind.TARGET}:
+        return named
+    if operand.kind is OperandKind.HOST:
+        absent = {name: found for name, found in named.absent.items() if name == operand.name}
+        return replace(named, hosts=tuple(h for h in named.hosts if h.name == operand.name), absent=absent)
+    pool = site.pool(operand.name).cloud
+    ours = pool.names(operand.name) if pool is not None else ()
+    absent = {name: found for name, found in named.absent.items() if name in ours}
+    return replace(named, hosts=tuple(h for h in named.hosts if h.pool == operand.name), absent=absent)
 
 
 def _hold_against(fleet: Fleet, snapshot: Snapshot) -> Compared:
@@ -137,79 +136,62 @@ def _hold_against(fleet: Fleet, snapshot: Snapshot) -> Compared:
 def _side_by_side(request: ParityRequest, operands: Sequence[str], report: Report) -> Parity:
     if len(operands) != 2:  # noqa: PLR2004 - two sides
         raise GpuprovError(_too_many(operands) if len(operands) > 1 else _one_alone(operands[0]))
-    known = _known_names(request)
-    first, second = (_side(_operand(text, known), request, report) for text in operands)
+    known = known_names(request.site, request.access)
+    meanings = [read_meaning(text, known) for text in operands]
+    first, second = (read_side(meaning, request.site, request.access, report) for meaning in meanings)
+    waivers = request.site.spec.waivers if request.site else ()
+    if all(meaning.kind is OperandKind.TARGET for meaning in meanings):
+        compared, alone = _pool_by_pool(first, second)
+    else:
+        compared, alone = _one_with_others(first, second, operands[0]), ()
+    missing = (*first.not_observed, *second.not_observed, *alone)
+    return judge(compared, today=today(), not_observed=missing, waivers=waivers)
+
+
+def _one_with_others(first: Side, second: Side, text: str) -> list[Compared]:
     if len(first.snapshots) + len(first.not_observed) > 1:
         raise GpuprovError(
             Diagnostic(
                 code="GP-PAR-003",
-                address=operands[0],
+                address=text,
                 summary="the first operand must be one host or one snapshot: it is what the others are held against",
-                hint=f"`gpuprov parity {operands[0]} --against lock` compares all of them with the lock",
+                hint=f"`gpuprov parity {text} --against lock` compares all of them with the lock;"
+                " two targets are compared with each other pool by pool",
             )
         )
-    waivers = request.site.spec.waivers if request.site else ()
-    missing = (*first.not_observed, *second.not_observed)
     if not first.snapshots:
-        return judge([], today=today(), not_observed=missing, waivers=waivers)
-    reference = first.snapshots[0]
-    compared = [_compare(reference, snapshot) for snapshot in second.snapshots]
-    return judge(compared, today=today(), not_observed=missing, waivers=waivers)
+        return []
+    return [_compare(first.snapshots[0], snapshot) for snapshot in second.snapshots]
+
+
+def _pool_by_pool(first: Side, second: Side) -> tuple[list[Compared], tuple[NotObserved, ...]]:
+    """Compare two targets: in each pool, the first side's first host is what all its other hosts are held against.
+
+    Hosts of a pool that has hosts on one side only are compared with nothing, and that is said.
+    """
+    compared: list[Compared] = []
+    alone: list[NotObserved] = []
+    for pool in dict.fromkeys((*first.pools.values(), *second.pools.values())):
+        ours, theirs = first.of_pool(pool), second.of_pool(pool)
+        if not ours or not theirs:
+            alone += [_alone(snapshot.host, pool, first if theirs else second) for snapshot in (*ours, *theirs)]
+            continue
+        compared += [_compare(ours[0], snapshot) for snapshot in (*ours[1:], *theirs)]
+    return compared, tuple(alone)
+
+
+def _alone(host: str, pool: str, other: Side) -> NotObserved:
+    return NotObserved(
+        host=host,
+        code="GP-PAR-004",
+        reason=f"no host of the pool {pool} could be seen on the target {other.label}, so there is nothing to compare",
+        hint=f"`gpuprov parity host:{host} --against lock` compares it with the lock",
+    )
 
 
 def _compare(first: Snapshot, second: Snapshot) -> Compared:
     findings = compare_snapshots(first, second, component_of=component_of)
     return Compared(host=second.host, findings=findings, facets=count_common(first, second))
-
-
-def _known_names(request: ParityRequest) -> KnownNames:
-    site, access = request.site, request.access
-    pools = frozenset(site.spec.pools) if site else frozenset()
-    if access.inventory is None and (site is None or site.spec.inventory is None):
-        return KnownNames(pools=pools, targets=_TARGETS, any_host=True)
-    hosts = frozenset(host.name for host in open_inventory(site, access).hosts)
-    return KnownNames(hosts=hosts, pools=pools, targets=_TARGETS)
-
-
-def _side(operand: Operand, request: ParityRequest, report: Report) -> _Side:
-    if operand.kind is OperandKind.FILE:
-        return _Side(label=operand.name, snapshots=(_read(Path(operand.name)),))
-    if operand.kind is OperandKind.HOST:
-        hosts, _ = named_hosts([operand.name], request.site, request.access)
-    else:
-        site = request.site
-        if site is None:
-            raise GpuprovError(_one_alone(operand.name))
-        all_hosts, _ = pool_hosts(site, request.access)
-        hosts = tuple(h for h in all_hosts if operand.kind is OperandKind.TARGET or h.pool == operand.name)
-    snapshots, missing = split(observe(hosts, None, request.access, report))
-    return _Side(label=operand.name, snapshots=tuple(snapshots.values()), not_observed=tuple(missing.values()))
-
-
-def _operand(text: str, known: KnownNames) -> Operand:
-    found = read_operand(text, known)
-    if isinstance(found, Diagnostic):
-        raise GpuprovError(found)
-    return found
-
-
-def _is_file(text: str) -> bool:
-    found = read_operand(text, KnownNames(any_host=True))
-    return isinstance(found, Operand) and found.kind is OperandKind.FILE
-
-
-def _read(path: Path) -> Snapshot:
-    text = read_text(path)
-    if peek_kind(text) == "Recording":
-        raise GpuprovError(
-            Diagnostic(
-                code="GP-DOC-004",
-                address=str(path),
-                summary="the file is a Recording, a Snapshot is asked for",
-                hint=f"`gpuprov snapshot --replay {path} --out snapshot.json` makes one of it",
-            )
-        )
-    return read_snapshot(text, str(path))
 
 
 def _too_many(operands: Sequence[str]) -> Diagnostic:

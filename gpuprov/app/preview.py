@@ -1,8 +1,9 @@
 """`preview`: what `up` would do, without doing it."""
 
 from dataclasses import dataclass, replace
+from typing import Final
 
-from gpuprov.app.ground import Ground, UpRequest, open_ground
+from gpuprov.app.ground import UpRequest, open_ground
 from gpuprov.app.observe import observe, split
 from gpuprov.app.planning import plan_fleet, with_absent
 from gpuprov.app.site import Site, open_site
@@ -10,6 +11,9 @@ from gpuprov.model.diagnostic import Diagnostic, status_of
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import Report
 from gpuprov.model.status import ExitStatus, combine_statuses
+
+_PATIENCE: Final = 15.0
+"""Seconds that a command which only looks waits for a host that is coming up."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,11 +48,12 @@ def preview(request: UpRequest, report: Report) -> Preview:
         GpuprovError: when spec, lock, inventory or account cannot be used.
     """
     site = open_site(request.spec)
-    return look_at(site, open_ground(site, request), request, report)
+    return look_at(site, request, report)
 
 
-def look_at(site: Site, ground: Ground, request: UpRequest, report: Report) -> Preview:
-    """The preview of one ground."""
+def look_at(site: Site, request: UpRequest, report: Report) -> Preview:
+    """The preview of one target."""
+    ground = open_ground(site, request, patience=_PATIENCE)
     found = ground.look(report)
     fleet, waivers = found.fleet, site.spec.waivers
     snapshots, not_observed = split(observe(fleet.hosts, fleet, request.access, report))

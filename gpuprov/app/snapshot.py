@@ -39,17 +39,18 @@ def take_snapshots(
     """Probe hosts, read-only.
 
     Args:
-        names: hosts of the inventory, or ssh names; empty takes all hosts of the site's pools.
+        names: hosts of the inventory or the cloud, or ssh names; empty takes all hosts of the site's pools.
         site: where the inventory is named; None without a spec.
         access: how to reach them.
         out: file (one host) or folder (several) for snapshots; None writes none.
         record: the same for recordings.
         report: where progress goes.
     """
-    hosts, warnings = named_hosts(names, site, access)
+    named = named_hosts(names, site, access)
+    hosts = named.hosts
     seen = probe_hosts(hosts, ProbeRequest(), limit=access.forks, timeout=access.probe_seconds, report=report)
     written: list[Path] = []
-    snapshots, missing = [], []
+    snapshots, missing = [], list(named.absent.values())
     for found in seen:
         if isinstance(found.result, NotObserved):
             missing.append(found.result)
@@ -62,7 +63,9 @@ def take_snapshots(
         if record is not None and found.recording is not None:
             text = write_recording(found.recording)
             written.append(_write(record, found.result.host, ".yaml", text, several=len(hosts) > 1))
-    return Look(snapshots=tuple(snapshots), not_observed=tuple(missing), written=tuple(written), diagnostics=warnings)
+    return Look(
+        snapshots=tuple(snapshots), not_observed=tuple(missing), written=tuple(written), diagnostics=named.warnings
+    )
 
 
 def replay(files: Sequence[Path], *, out: Path | None) -> Look:

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpuprov.app.access import Access
-from gpuprov.app.ground import UpRequest, open_ground
+from gpuprov.app.ground import UpRequest
 from gpuprov.app.planning import with_more
 from gpuprov.app.preview import Preview, look_at
 from gpuprov.app.site import Site, open_site
-from gpuprov.app.targets import CLOUD, choose_targets, refuse_shared_names
-from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
+from gpuprov.app.targets import CLOUD, choose_targets, refuse_shared_names, refuse_unclear_limit
+from gpuprov.model.diagnostic import Diagnostic, Severity
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import Report
 from gpuprov.model.status import ExitStatus, combine_statuses
@@ -52,8 +52,7 @@ def status(path: Path, access: Access, report: Report, *, target: str | None = N
     """
     site = open_site(path)
     targets = choose_targets(site, access, target)
-    if len(targets) > 1 and access.limit is not None:
-        raise GpuprovError(_limit_of_which(targets))
+    refuse_unclear_limit(targets, access, "name one: --target onprem or --target cloud")
     seen = [_look(site, name, access, report) for name in targets]
     told = tuple(dict.fromkeys(d for each in seen for d in each.diagnostics if d.severity is not Severity.ERROR))
     return Status(planned=functools.reduce(_both, (each.planned for each in seen)), diagnostics=told)
@@ -63,7 +62,7 @@ def _look(site: Site, target: str, access: Access, report: Report) -> Preview:
     # An inventory of the command line is the rack's.
     access = replace(access, inventory=None) if target == CLOUD else access
     request = UpRequest(spec=site.path, access=access, target=target)
-    return look_at(site, open_ground(site, request), request, report)
+    return look_at(site, request, report)
 
 
 def _both(first: Planned, second: Planned) -> Planned:
@@ -71,11 +70,3 @@ def _both(first: Planned, second: Planned) -> Planned:
     resources = second.plan.resources if first.plan.resources.empty else first.plan.resources
     both = with_more(first, second)
     return replace(both, plan=replace(both.plan, resources=resources))
-
-
-def _limit_of_which(targets: tuple[str, ...]) -> Diagnostic:
-    return Diagnostic(
-        code="GP-RUN-004",
-        summary="a limit belongs to one target, and the spec has several",
-        hint=f"name one: {' or '.join(f'--target {name}' for name in targets)}",
-    )

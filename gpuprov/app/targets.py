@@ -64,6 +64,23 @@ def choose_target(site: Site, access: Access, target: str | None) -> str:
     return found[0]
 
 
+def cloud_names(site: Site) -> dict[str, str]:
+    """Name -> pool of every cloud host of the spec, in its order."""
+    pools = site.spec.pools.values()
+    return {name: pool.name for pool in pools if pool.cloud for name in pool.cloud.names(pool.name)}
+
+
+def refuse_unclear_limit(targets: tuple[str, ...], access: Access, hint: str) -> None:
+    """A limit names hosts of one target: of the inventory, or of the cloud.
+
+    Raises:
+        GpuprovError: GP-RUN-004 for a limit with several targets.
+    """
+    if len(targets) > 1 and access.limit is not None:
+        summary = "a limit belongs to one target, and the spec has several"
+        raise GpuprovError(Diagnostic(code="GP-RUN-004", summary=summary, hint=hint))
+
+
 def refuse_shared_names(racked: Collection[str], cloud: Collection[str]) -> None:
     """A report names hosts by their names alone, so no name may belong to a host of each target.
 

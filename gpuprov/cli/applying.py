@@ -9,6 +9,7 @@ from gpuprov.app.ground import UpRequest
 from gpuprov.app.up import up
 from gpuprov.model.change import Plan
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.resource import ResourceAction
 from gpuprov.render.diagnostics import show_diagnostics
 from gpuprov.render.json_text import show_json
 from gpuprov.render.plan_text import show_plan
@@ -29,7 +30,7 @@ def apply(request: UpRequest, *, yes: bool, verbose: bool, as_json: bool, no_col
             if yes:
                 return True
             with view.paused():
-                return _confirm(plan)
+                return _confirm(plan, request.delete_data)
 
         result = up(request, ask=ask, report=view)
     if as_json:
@@ -40,7 +41,7 @@ def apply(request: UpRequest, *, yes: bool, verbose: bool, as_json: bool, no_col
     return int(result.status)
 
 
-def _confirm(plan: Plan) -> bool:
+def _confirm(plan: Plan, delete_data: Sequence[str]) -> bool:
     if not sys.stdin.isatty():
         raise GpuprovError(
             Diagnostic(
@@ -50,5 +51,30 @@ def _confirm(plan: Plan) -> bool:
                 hint="read the plan above; give --yes to go on without a question",
             )
         )
-    hosts = sum(1 for host in plan.hosts if host.changes)
-    return click.confirm(f"Change {hosts} host(s)?", default=False, err=True)
+    if not click.confirm(question(plan), default=False, err=True):
+        return False
+    # What cannot be had back is typed, so that no habit of pressing y deletes it.
+    return all(_typed(name) for name in delete_data)
+
+
+def question(plan: Plan) -> str:
+    """What is asked before a change: everything that would happen, counted."""
+    counts = {action: sum(1 for c in plan.resources.changes if c.action is action) for action in ResourceAction}
+    words = {"make": ResourceAction.CREATE, "change": ResourceAction.UPDATE, "replace": ResourceAction.REPLACE}
+    parts = [
+        f"{word} {counts[action]}"
+        for word, action in {**words, "delete": ResourceAction.DELETE}.items()
+        if counts[action]
+    ]
+    cloud = f"{', '.join(parts)} resource(s) in the cloud" if parts else ""
+    changing = sum(1 for host in plan.hosts if host.changes)
+    new = len(plan.resources.new_hosts)
+    hosts = f"set up {new} new host(s)" if new else ""
+    changed = f"change {changing} host(s)" if changing else ""
+    text = " and ".join(part for part in (cloud, hosts, changed) if part)
+    return text[:1].upper() + text[1:] + "?"
+
+
+def _typed(name: str) -> bool:
+    typed = click.prompt(f"Type {name} to delete what it holds", default="", show_default=False, err=True)
+    return bool(typed.strip() == name)

@@ -8,6 +8,7 @@ from rich.text import Text
 from gpuprov.model.change import Action, Change, HostPlan, Plan
 from gpuprov.model.facet import Cost
 from gpuprov.render.observation import finding_lines
+from gpuprov.render.resources_text import show_resource_plan
 from gpuprov.render.terminal import Terminal
 
 _SIGNS: Mapping[Action, tuple[str, str]] = {
@@ -37,6 +38,7 @@ _LONGEST_NEW_FILE: Final = 12
 def show_plan(plan: Plan, terminal: Terminal, *, verbose: bool = False) -> None:
     """Print a plan on stdout."""
     out = terminal.out
+    show_resource_plan(plan.resources, terminal, verbose=verbose)
     for hosts, example in group_hosts(plan.hosts):
         names = ", ".join(hosts)
         if not example.changes:
@@ -89,7 +91,10 @@ def closing_line(plan: Plan) -> str:
     other = len(plan.hosts) - len(changing) - satisfied
     left_out = f", {len(plan.excluded)} left out" if plan.excluded else ""
     not_good = f", {other} neither as wanted nor curable here" if other else ""
-    return f"{len(changing)} host(s) to change ({reboots} with a reboot), {satisfied} as wanted{not_good}{left_out}"
+    made = f"{len(plan.resources.new_hosts)} host(s) to make, " if plan.resources.new_hosts else ""
+    return (
+        f"{made}{len(changing)} host(s) to change ({reboots} with a reboot), {satisfied} as wanted{not_good}{left_out}"
+    )
 
 
 def host_state(plan: HostPlan) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from gpuprov.model.run import HostResult, HostState, RunResult
 from gpuprov.render.diagnostics import diagnostic_text
 from gpuprov.render.json_text import diagnostics_body
 from gpuprov.render.observation import finding_lines, observation_body
+from gpuprov.render.resources_text import resource_plan_body, resource_result_body, show_resource_result
 from gpuprov.render.terminal import Terminal
 
 _STYLES = {
@@ -21,7 +22,8 @@ _STYLES = {
 
 
 def show_run(result: RunResult, terminal: Terminal) -> None:
-    """Print one line a host and a closing line on stdout, what failed on stderr."""
+    """Print what was made, one line a host and a closing line on stdout, what failed on stderr."""
+    show_resource_result(result.resources, terminal)
     for host in result.hosts:
         terminal.out.print(_host_line(host))
         for line in (*_other_moves(host.others), *host.notes):
@@ -79,6 +81,7 @@ def run_body(result: RunResult) -> dict[str, object]:
             }
             for host in result.hosts
         ],
+        "resources": resource_result_body(result.resources),
         "diagnostics": diagnostics_body(result.diagnostics),
     }
 
@@ -89,6 +92,7 @@ def plan_body(plan: Plan) -> dict[str, object]:
         "lock": plan.lock,
         "hosts": [_host_plan_body(host) for host in plan.hosts],
         "excluded": dict(plan.excluded),
+        "resources": resource_plan_body(plan.resources),
     }
 
 

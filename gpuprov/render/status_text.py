@@ -8,13 +8,14 @@ from gpuprov.model.snapshot import Snapshot
 from gpuprov.model.status import ExitStatus
 from gpuprov.render.observation import finding_lines, observation_text
 from gpuprov.render.plan_text import host_state
+from gpuprov.render.resources_text import resource_plan_body, show_resource_plan
 from gpuprov.render.run_text import finding_body
 from gpuprov.render.snapshot_text import not_observed_body, show_not_observed
 from gpuprov.render.terminal import Terminal
 
 
 def show_status(planned: Planned, terminal: Terminal) -> None:
-    """Print one line a host, its findings below it, and a closing line."""
+    """Print one line a host, its findings below it, what is not made yet, and a closing line."""
     width = max((len(plan.host) for plan in planned.plan.hosts), default=0)
     for plan in planned.plan.hosts:
         state, style = host_state(plan)
@@ -29,8 +30,12 @@ def show_status(planned: Planned, terminal: Terminal) -> None:
         for line in finding_lines((*plan.not_curable, *plan.unknown)):
             terminal.out.print(f"    {line}")
     show_not_observed(tuple(planned.not_observed.values()), terminal)
+    resources = planned.plan.resources
+    if not resources.empty:
+        show_resource_plan(resources, terminal, verbose=False)
     good = sum(1 for plan in planned.plan.hosts if host_state(plan)[1] == "good")
-    terminal.out.print(f"{good} of {len(planned.plan.hosts) + len(planned.not_observed)} host(s) as wanted")
+    hosts = len(planned.plan.hosts) + len(planned.not_observed) + len(resources.new_hosts)
+    terminal.out.print(f"{good} of {hosts} host(s) as wanted")
 
 
 def _stack(snapshot: Snapshot) -> str:
@@ -68,4 +73,5 @@ def status_body(planned: Planned, status: ExitStatus) -> dict[str, object]:
             for plan in planned.plan.hosts
         ],
         "not_observed": not_observed_body(tuple(planned.not_observed.values())),
+        "resources": resource_plan_body(planned.plan.resources),
     }

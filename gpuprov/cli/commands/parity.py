@@ -25,10 +25,11 @@ from gpuprov.render.terminal import open_terminal
 def command(
     *, operands: tuple[str, ...], against: str | None, spec: Path, access: Access, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
-    """Show what differs, read-only: two hosts or snapshots, or hosts and the lock.
+    """Show what differs, read-only: two hosts, snapshots or targets, or hosts and the lock.
 
-    An operand is a file (./x, or a name ending in .json, .yaml, .lock), host:NAME, pool:NAME, target:onprem, or a bare
-    name that means one thing. Without operands: all hosts of the spec against the lock.
+    An operand is a file (./x, or a name ending in .json, .yaml, .lock), host:NAME, pool:NAME, target:onprem,
+    target:cloud, or a bare name that means one thing. Without operands: all hosts of the spec, on all its targets,
+    against the lock. Two targets are compared pool by pool.
 
     Status: 0 in sync, 7 differences, 10 when something could not be observed.
     """

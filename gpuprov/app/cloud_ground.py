@@ -1,0 +1,208 @@
+"""The cloud as a ground: hosts are made by the engine, from one document in which every decision is made."""
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from gpuprov.app.access import Access
+from gpuprov.app.cloud_hosts import coming_up, fleet_of, forget_gone, only, sort_hosts
+from gpuprov.app.cloud_images import Start, ids, listed_images, outdated_hosts, starts
+from gpuprov.app.cloud_records import standing_in, unknown_names
+from gpuprov.app.cloud_site import CloudSite
+from gpuprov.app.ground import Found, Grown
+from gpuprov.app.hosts import Fleet
+from gpuprov.app.site import open_lock
+from gpuprov.app.staleness import refuse_stale_lock
+from gpuprov.cloud.decide.document import stack_document
+from gpuprov.cloud.judgement import judge
+from gpuprov.cloud.recovery import explain
+from gpuprov.cloud.state import StackState
+from gpuprov.cloud.types import Applied, Document, Made
+from gpuprov.lock.types import Lock
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
+from gpuprov.model.progress import Report
+from gpuprov.model.resource import NewHost, ResourceAction, ResourceChange, ResourcePlan, ResourceResult
+from gpuprov.model.snapshot import NotObserved
+from gpuprov.provision.cloud import login_keys, wait_for_hosts
+
+BOOT_SECONDS: Final = 1200.0
+"""How long instances may take until they answer: metal-sized ones run minutes of self-tests before they boot."""
+_MOVING: Final = frozenset({ResourceAction.CREATE, ResourceAction.REPLACE, ResourceAction.DELETE})
+
+
+class CloudGround:
+    """Hosts in the cloud.
+
+    Args:
+        place: the site with its account and stack.
+        access: how to reach hosts, and which.
+        replace: hosts, buckets and volumes that may be replaced or deleted.
+        patience: seconds that instances which are coming up may take.
+
+    Raises:
+        GpuprovError: GP-LOCK codes for a lock that is missing or stale.
+    """
+
+    target = "cloud"
+
+    def __init__(
+        self, place: CloudSite, access: Access, *, replace: tuple[str, ...] = (), patience: float = BOOT_SECONDS
+    ) -> None:
+        self._place = place
+        self._patience = patience
+        self._access = access
+        self._replace = replace
+        lock, self.lock_text = open_lock(place.site)
+        refuse_stale_lock(place.site, lock)
+        self._lock: Lock = lock
+        self.lock = lock.digest
+        self._document: Document = {}
+        self._fleet = Fleet(hosts=(), wants={}, warnings=())
+
+    def settle(self, report: Report) -> tuple[Diagnostic, ...]:
+        """Settle what an interrupted run left: resources that the account holds are taken over, not made twice."""
+        place = self._place
+        state = place.stack.state()
+        unknown = unknown_names(self._replace, place.site, state)
+        if unknown:
+            raise GpuprovError(*unknown)
+        found, _ = self._starts()
+        document = self._decide(found, state)
+        return place.stack.recover(place.account.find, report, document=document, replace=self._replace)
+
+    def look(self, report: Report) -> Found:
+        """Decide everything, ask the engine what that would change, and find the hosts that run."""
+        place = self._place
+        state = place.stack.state()
+        unknown = unknown_names(self._replace, place.site, state)
+        if unknown:
+            raise GpuprovError(*unknown)
+        found, told = self._starts()
+        self._document = self._decide(found, state)
+        resources = place.stack.preview(self._document, replace=self._replace, report=report)
+        moving = {name for change in resources.changes if change.action in _MOVING and (name := _host_of(change))}
+        staying = only(state.made, lambda name: name not in moving)
+        health = place.account.health([host.instance_id for host in staying.hosts]) if staying.hosts else {}
+        known = sort_hosts(staying, health, region=place.cloud.region)
+        waited, silent = self._wait(coming_up(known.running, health, folder=place.folder), report, threading.Event())
+        absent = {**known.absent, **silent}
+        self._fleet = fleet_of(place.site, self._lock, only(staying, lambda name: name not in absent), self._access)
+        new = _new_hosts(resources, self._document, found)
+        self._refuse_limit(new)
+        outdated = outdated_hosts(staying, listed_images(place.site), found)
+        return Found(
+            fleet=self._fleet,
+            resources=replace(resources, new_hosts=new),
+            absent=absent,
+            diagnostics=(*explain(state.pending), *told, *waited, *outdated),
+            refused=judge(resources, named=self._replace),
+        )
+
+    def make(self, report: Report, cancel: threading.Event) -> Grown:
+        """Let the engine change the account, then wait until the new hosts answer with keys that were verified."""
+        place, began = self._place, time.monotonic()
+        before = place.stack.state().made
+        applied = place.stack.apply(self._document, replace=self._replace, report=report, cancel=cancel)
+        forget_gone(before, applied.made, folder=place.folder)
+        failed = any(d.severity is Severity.ERROR for d in applied.diagnostics)
+        if failed or cancel.is_set():
+            return Grown(fleet=self._fleet, result=_result(applied, began), diagnostics=applied.diagnostics)
+        there = {host.name for host in self._fleet.hosts}
+        told, absent = self._wait(only(applied.made, lambda name: name not in there), report, cancel)
+        fleet = fleet_of(place.site, self._lock, only(applied.made, lambda name: name not in absent), self._access)
+        return Grown(
+            fleet=fleet,
+            result=_result(applied, began),
+            diagnostics=(*applied.diagnostics, *told),
+            absent=absent,
+        )
+
+    def _starts(self) -> tuple[dict[str, Start], tuple[Diagnostic, ...]]:
+        place = self._place
+        images = listed_images(place.site)
+        return starts(place.site, place.cloud, self._lock, images, place.account.image_exists)
+
+    def _decide(self, found: Mapping[str, Start], state: StackState) -> Document:
+        place, spec = self._place, self._place.site.spec
+        types = {pool.cloud.instance for pool in spec.pools.values() if pool.cloud is not None}
+        return stack_document(
+            spec,
+            self._lock,
+            zones=place.account.offerings(types),
+            login_keys=login_keys(place.cloud, place.site.path),
+            images=ids(found),
+            replace=self._replace,
+            standing=standing_in(state),
+        )
+
+    def _wait(
+        self, made: Made, report: Report, cancel: threading.Event
+    ) -> tuple[tuple[Diagnostic, ...], dict[str, NotObserved]]:
+        """Wait for hosts; those that do not come up are left out of the run, each with its reason."""
+        if not made.hosts:
+            return (), {}
+        place = self._place
+        told = wait_for_hosts(
+            place.account, made, folder=place.folder, report=report, seconds=self._patience, cancel=cancel
+        )
+        return split_silent(told, {host.name for host in made.hosts})
+
+    def _refuse_limit(self, new: tuple[NewHost, ...]) -> None:
+        """A limit is about what is changed on hosts; a host that was made and then left bare would help nobody."""
+        limit = self._access.limit
+        named = set(limit.split(",")) if limit else None
+        outside = [host.name for host in new if named is not None and not named & {host.name, host.pool}]
+        if outside:
+            raise GpuprovError(
+                Diagnostic(
+                    code="GP-RUN-004",
+                    summary=f"the limit leaves out hosts that would be made: {', '.join(outside)}",
+                    hint="leave --limit away until they are made",
+                )
+            )
+
+
+def split_silent(
+    told: tuple[Diagnostic, ...], names: set[str]
+) -> tuple[tuple[Diagnostic, ...], dict[str, NotObserved]]:
+    """Errors about single hosts as hosts that were not observed, and everything else."""
+    silent = [d for d in told if d.severity is Severity.ERROR and d.address in names]
+    absent = {
+        d.address: NotObserved(host=d.address, code=d.code, reason=d.summary, detail=d.detail, hint=d.hint)
+        for d in silent
+    }
+    return tuple(d for d in told if d not in silent), absent
+
+
+def _host_of(change: ResourceChange) -> str:
+    kind, _, name = change.address.partition(".")
+    return name if kind == "instance" else ""
+
+
+def _new_hosts(resources: ResourcePlan, document: Document, found: Mapping[str, Start]) -> tuple[NewHost, ...]:
+    made = {
+        _host_of(change)
+        for change in resources.changes
+        if change.action in {ResourceAction.CREATE, ResourceAction.REPLACE}
+    }
+    instances = cast("list[dict[str, Any]]", document["instances"])
+    return tuple(_new_host(row["name"], row["type"], found[row["pool"]]) for row in instances if row["name"] in made)
+
+
+def _new_host(name: str, instance: str, start: Start) -> NewHost:
+    want = start.want
+    packages = () if start.baked else tuple(f"{p.name} {p.version}" for p in want.packages)
+    return NewHost(
+        name=name,
+        pool=want.pool,
+        instance=instance,
+        image=start.text,
+        packages=packages,
+        files=tuple(file.path for file in want.files),
+    )
+
+
+def _result(applied: Applied, began: float) -> ResourceResult:
+    return ResourceResult(changed=applied.changed, unchanged=applied.unchanged, seconds=time.monotonic() - began)

@@ -1,0 +1,116 @@
+"""What new instances start from: an image baked for the pool's want where one fits, else the locked base image."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gpuprov.app.components import catalog_components
+from gpuprov.app.site import Site
+from gpuprov.app.targets import CLOUD
+from gpuprov.cloud.decide.baked import baked_digest
+from gpuprov.cloud.images import fitting, outdated
+from gpuprov.cloud.images_text import IMAGES_NAME, read_images
+from gpuprov.cloud.types import Image, Made
+from gpuprov.lock.types import Lock, LockedImage
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
+from gpuprov.spec.types import CloudSpec
+from gpuprov.store.files import read_text_if_there
+from gpuprov.want.pool import pool_want
+from gpuprov.want.types import PoolWant
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Start:
+    """What new hosts of a pool start from, and what they must become."""
+
+    want: PoolWant
+    base: LockedImage
+    baked: Image | None
+    """The image that holds the want's packages already, where there is one and the spec allows it."""
+
+    @property
+    def image(self) -> str:
+        """AMI id."""
+        return self.baked.id if self.baked is not None else self.base.id
+
+    @property
+    def text(self) -> str:
+        """The same for people."""
+        what = "baked for this want" if self.baked is not None else self.base.name or self.base.os
+        return f"{self.image} ({what})"
+
+
+def listed_images(site: Site) -> tuple[Image, ...]:
+    """The images that `image build` wrote into the list beside the spec; none without a list.
+
+    Raises:
+        GpuprovError: GP-DOC codes for a list that is broken.
+    """
+    path = site.path.parent / IMAGES_NAME
+    text = read_text_if_there(path)
+    return () if text is None else read_images(text, str(path))
+
+
+def starts(
+    site: Site, cloud: CloudSpec, lock: Lock, images: Sequence[Image], exists: Callable[[str], bool]
+) -> tuple[dict[str, Start], tuple[Diagnostic, ...]]:
+    """Pool -> what its new hosts start from, for each pool with hosts in the cloud; and what is to be told of that.
+
+    Args:
+        site: the spec.
+        cloud: its cloud target.
+        lock: holds the base images.
+        images: those of the list.
+        exists: whether the account has an image.
+
+    Raises:
+        GpuprovError: GP-LOCK-004 when the lock holds no base image for a pool.
+    """
+    components = catalog_components()
+    found: dict[str, Start] = {}
+    told: list[Diagnostic] = []
+    for pool in site.spec.pools.values():
+        if pool.cloud is None:
+            continue
+        want = pool_want(lock, site.spec, pool, CLOUD, components=components)
+        baked = fitting(images, pool.name, baked_digest(want), cloud.region) if cloud.image.bake else None
+        if baked is not None and not exists(baked.id):
+            told.append(_gone(baked))
+            baked = None
+        found[pool.name] = Start(want=want, base=_base(site, cloud, lock, want), baked=baked)
+    return found, tuple(told)
+
+
+def outdated_hosts(made: Made, images: Sequence[Image], found: Mapping[str, Start]) -> tuple[Diagnostic, ...]:
+    """Notes about instances that run from an older image than a new host of their pool would start from."""
+    known = Made(hosts=tuple(host for host in made.hosts if host.pool in found))
+    baked = {name: baked_digest(start.want) for name, start in found.items() if start.baked is not None}
+    return outdated(known, images, baked, {name: start.base for name, start in found.items()})
+
+
+def ids(found: Mapping[str, Start]) -> dict[str, str]:
+    """Pool -> AMI id."""
+    return {name: start.image for name, start in found.items()}
+
+
+def _base(site: Site, cloud: CloudSpec, lock: Lock, want: PoolWant) -> LockedImage:
+    for base in lock.images:
+        if (base.os, base.arch, base.region) == (want.os, want.arch, cloud.region):
+            return base
+    raise GpuprovError(
+        Diagnostic(
+            code="GP-LOCK-004",
+            address=f"pools.{want.pool}",
+            summary=f"the lock holds no machine image of {want.os} for {want.arch} in {cloud.region}",
+            hint=f"run `gpuprov lock -f {site.path}`: it asks AWS for the newest one",
+        )
+    )
+
+
+def _gone(image: Image) -> Diagnostic:
+    return Diagnostic(
+        code="GP-CLOUD-018",
+        address=f"image.{image.pool}/{image.id}",
+        summary=f"the image {image.id} is in {IMAGES_NAME} and not in the account; the base image is used instead",
+        hint="`gpuprov image build` makes another one",
+        severity=Severity.WARNING,
+    )

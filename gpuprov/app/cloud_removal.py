@@ -1,0 +1,133 @@
+"""The cloud as a ground that is given up: everything goes but what holds data, and that is named."""
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import Final
+
+from gpuprov.app.cloud_hosts import forget_gone
+from gpuprov.app.cloud_records import standing_in
+from gpuprov.app.cloud_site import CloudSite
+from gpuprov.app.ground import Found, Grown
+from gpuprov.app.hosts import Fleet
+from gpuprov.cloud.decide.document import data_document, standing_document
+from gpuprov.cloud.judgement import judge
+from gpuprov.cloud.recovery import explain
+from gpuprov.cloud.state import StackState
+from gpuprov.cloud.types import Document
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
+from gpuprov.model.progress import Progress, Report
+from gpuprov.model.resource import ResourceResult
+
+_NO_HOSTS: Final = Fleet(hosts=(), wants={}, warnings=())
+
+
+class CloudRemoval:
+    """What `destroy --target cloud` does: hosts and network go, buckets and volumes stay unless they were named.
+
+    It starts from what the stack holds, not from the spec: neither a lock nor a login key is needed.
+
+    Args:
+        place: the site with its account and stack.
+        delete_data: storages, or single volumes as STORAGE/HOST, whose data goes too.
+    """
+
+    target = "cloud"
+    lock = ""
+    lock_text = ""
+
+    def __init__(self, place: CloudSite, *, delete_data: tuple[str, ...] = ()) -> None:
+        self._place = place
+        self._delete = delete_data
+        self._document: Document = {}
+
+    def settle(self, report: Report) -> tuple[Diagnostic, ...]:
+        """Settle operations that an interrupted run left, so that nothing is forgotten in the account."""
+        return self._place.stack.recover(self._place.account.find, report)
+
+    def look(self, report: Report) -> Found:
+        """Say what would go, and what stays because it holds data."""
+        state = self._place.stack.state()
+        images = self._images()
+        if not state.exists:
+            if self._delete:
+                raise GpuprovError(_nothing_there(self._delete))
+            return Found(fleet=_NO_HOSTS, left=images, diagnostics=_told(images))
+        whole = standing_document(self._place.site.spec, standing_in(state))
+        self._document = data_document(whole, delete=self._delete)
+        resources = self._place.stack.preview(self._document, replace=(), report=report)
+        left = {**self._left(state), **images}
+        named = {*self._delete, *(host.name for host in state.made.hosts)}
+        return Found(
+            fleet=_NO_HOSTS,
+            resources=resources,
+            left=left,
+            diagnostics=(*explain(state.pending), *_told(left)),
+            refused=judge(resources, named=named),
+        )
+
+    def make(self, report: Report, cancel: threading.Event) -> Grown:
+        """Empty the buckets that were named, let the engine delete, and take an empty stack away."""
+        place, began = self._place, time.monotonic()
+        before = place.stack.state().made
+        for name, bucket in before.buckets.items():
+            if name in self._delete:
+                count = place.account.empty_bucket(bucket, report=report)
+                report(Progress(phase="empty", subject=bucket, text=f"{count} object(s) deleted", finished=True))
+        applied = place.stack.apply(self._document, replace=(), report=report, cancel=cancel)
+        forget_gone(before, applied.made, folder=place.folder)
+        state = place.stack.state()
+        if not state.exists and not any(d.severity is Severity.ERROR for d in applied.diagnostics):
+            place.stack.remove(report=report)
+        return Grown(
+            fleet=_NO_HOSTS,
+            result=ResourceResult(
+                changed=applied.changed,
+                unchanged=applied.unchanged,
+                left={**_data(state), **self._images()},
+                seconds=time.monotonic() - began,
+            ),
+            diagnostics=applied.diagnostics,
+        )
+
+    def _left(self, state: StackState) -> dict[str, str]:
+        gone = set(self._delete)
+        return {
+            address: place
+            for address, place in _data(state).items()
+            if not gone & {address.partition(".")[2], address.partition(".")[2].partition("/")[0]}
+        }
+
+    def _images(self) -> dict[str, str]:
+        images = self._place.account.images(self._place.site.spec.name)
+        return {f"image.{image.pool}/{image.id}": image.id for image in images}
+
+
+def _data(state: StackState) -> dict[str, str]:
+    """What a stack holds that holds data: address -> id or name."""
+    buckets = {f"bucket.{name}": bucket for name, bucket in state.made.buckets.items()}
+    return {**buckets, **{f"volume.{name}": volume for name, volume in state.made.volumes.items()}}
+
+
+def _told(left: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    return tuple(_stays(address, name) for address, name in left.items())
+
+
+def _stays(address: str, name: str) -> Diagnostic:
+    kind, _, what = address.partition(".")
+    way = "gpuprov image prune" if kind == "image" else f"gpuprov destroy --target cloud --delete-data {what}"
+    return Diagnostic(
+        code="GP-CLOUD-021",
+        address=address,
+        summary=f"the {kind} {name} stays in the account",
+        hint=f"`{way}` deletes it",
+        severity=Severity.NOTE,
+    )
+
+
+def _nothing_there(names: tuple[str, ...]) -> Diagnostic:
+    return Diagnostic(
+        code="GP-CLOUD-026",
+        address=names[0],
+        summary=f"the stack holds no bucket and no volume {names[0]}: it holds nothing at all",
+    )

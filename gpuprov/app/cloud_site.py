@@ -1,0 +1,138 @@
+"""A site's part of the cloud: its account and its stack."""
+
+import os
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from gpuprov.app.site import Site
+from gpuprov.cloud.state import StackState, read_state
+from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, StackPlace
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.progress import Report
+from gpuprov.model.resource import ResourcePlan
+from gpuprov.spec.types import CloudSpec
+
+
+class Account(Protocol):
+    """What `up` and `destroy` ask of the account; see `gpuprov.cloud.account`."""
+
+    def offerings(self, types: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+        """Instance type -> zones of the region that offer it."""
+
+    def health(self, ids: Collection[str]) -> Mapping[str, InstanceHealth]:
+        """What EC2 says about instances; one that it does not know is missing."""
+
+    def console(self, instance_id: str) -> str:
+        """The console output of an instance."""
+
+    def find(self, type_token: str, key: str) -> str | None:
+        """The physical id of a resource, for recovery."""
+
+    def empty_bucket(self, name: str, *, report: Report) -> int:
+        """Delete every version of every object of a bucket."""
+
+    def image_exists(self, image_id: str) -> bool:
+        """Whether a machine image can be started from."""
+
+    def images(self, spec_name: str) -> Sequence[Image]:
+        """The machine images of a spec."""
+
+
+class Stack(Protocol):
+    """What `up` and `destroy` ask of the stack; see `gpuprov.cloud.stack`."""
+
+    def state(self) -> StackState:
+        """What is recorded of it."""
+
+    def preview(self, document: Document, *, replace: Collection[str], report: Report) -> ResourcePlan:
+        """What would change."""
+
+    def apply(
+        self, document: Document, *, replace: Collection[str], report: Report, cancel: threading.Event
+    ) -> Applied:
+        """Change it."""
+
+    def remove(self, *, report: Report) -> None:
+        """Take the empty stack away."""
+
+    def recover(
+        self,
+        find: Callable[[str, str], str | None],
+        report: Report,
+        *,
+        document: Document | None = None,
+        replace: Collection[str] = (),
+    ) -> tuple[Diagnostic, ...]:
+        """Settle what an interrupted run left."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CloudSite:
+    """A site whose account was opened: the caller's account is the spec's."""
+
+    site: Site
+    cloud: CloudSpec
+    account: Account
+    stack: Stack
+
+    @property
+    def folder(self) -> Path:
+        """`.gpuprov/cloud`: state, known hosts, engine output."""
+        return cloud_folder(self.site)
+
+
+def open_cloud(site: Site) -> CloudSite:
+    """Open account and stack.
+
+    Raises:
+        GpuprovError: GP-CLOUD codes: no credentials, another account, no engine.
+    """
+    from gpuprov.cloud.account import open_account  # noqa: PLC0415 - boto3 takes a while, and tests' fakes need none
+    from gpuprov.cloud.engine import find_engine  # noqa: PLC0415 - the same for pulumi
+    from gpuprov.cloud.stack import CloudStack  # noqa: PLC0415
+
+    cloud = cloud_of(site)
+    account = open_account(cloud, os.environ)
+    place = place_of(site, account.environment)
+    return CloudSite(site=site, cloud=cloud, account=account, stack=CloudStack(place, find_engine(os.environ)))
+
+
+def read_stack(site: Site) -> StackState:
+    """What is recorded of a site's stack, without its account or the engine.
+
+    Raises:
+        GpuprovError: GP-CLOUD-013 when the state is broken.
+    """
+    return read_state(place_of(site, {}))
+
+
+def place_of(site: Site, environment: Mapping[str, str]) -> StackPlace:
+    """Where a site's stack is.
+
+    Args:
+        site: the spec and what lies beside it.
+        environment: the account's, for the engine.
+    """
+    cloud = cloud_of(site)
+    return StackPlace(name=site.spec.name, folder=cloud_folder(site), environment=environment, region=cloud.region)
+
+
+def cloud_folder(site: Site) -> Path:
+    """The folder of a site's stacks."""
+    return site.state / "cloud"
+
+
+def cloud_of(site: Site) -> CloudSpec:
+    """The spec's cloud target.
+
+    Raises:
+        GpuprovError: GP-SPEC-008.
+    """
+    if site.spec.cloud is None:
+        raise GpuprovError(
+            Diagnostic(code="GP-SPEC-008", address="targets.cloud", summary="the spec has no target `cloud`")
+        )
+    return site.spec.cloud
