@@ -10,8 +10,10 @@ from host_builders import COMPONENTS, VERSIONS, make_lock, make_pool, make_spec,
 
 from gpuprov.model.diagnostic import GpuprovError, Span
 from gpuprov.want.components import Components
+from gpuprov.want.expectations import expectations
+from gpuprov.want.host import host_want
 from gpuprov.want.pool import pool_want
-from gpuprov.want.types import DriverWant, GpuWant, Merge, PoolWant
+from gpuprov.want.types import DriverWant, GpuWant, Merge, Owned, PoolWant
 
 CASES = sorted((next(p for p in Path(__file__).parents if p.name == "tests") / "cases" / "want").glob("*.yaml"))
 
@@ -53,6 +55,19 @@ def test_want(path: Path) -> None:
 
 def test_there_are_cases() -> None:
     assert len(CASES) > 5
+
+
+@pytest.mark.parametrize("gpus", [True, False])
+def test_both_targets_expect_the_same_of_a_host(gpus: bool) -> None:
+    pool = make_pool(gpus=gpus)
+    rack, cloud = (
+        pool_want(make_lock(), make_spec(pool), pool, target, components=COMPONENTS) for target in ("onprem", "cloud")
+    )
+    assert (rack.target, cloud.target) == ("onprem", "cloud")
+    assert replace(rack, target="", digest="") == replace(cloud, target="", digest="")
+    found = [expectations(host_want(want, "h"), Owned()) for want in (rack, cloud)]
+    assert found[0] == found[1]
+    assert len(found[0]) > 20
 
 
 def test_the_digest_is_that_of_the_content() -> None:
