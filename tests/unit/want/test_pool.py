@@ -9,6 +9,7 @@ import yaml
 from host_builders import COMPONENTS, VERSIONS, make_lock, make_pool, make_spec, make_want
 
 from gpuprov.model.diagnostic import GpuprovError, Span
+from gpuprov.spec.types import PoolSpec
 from gpuprov.want.components import Components
 from gpuprov.want.expectations import expectations
 from gpuprov.want.host import host_want
@@ -57,9 +58,8 @@ def test_there_are_cases() -> None:
     assert len(CASES) > 5
 
 
-@pytest.mark.parametrize("gpus", [True, False])
-def test_both_targets_expect_the_same_of_a_host(gpus: bool) -> None:
-    pool = make_pool(gpus=gpus)
+@pytest.mark.parametrize("pool", [make_pool(), make_pool(gpus=False)], ids=["GPUs", "no GPU"])
+def test_both_targets_expect_the_same_of_a_host(pool: PoolSpec) -> None:
     rack, cloud = (
         pool_want(make_lock(), make_spec(pool), pool, target, components=COMPONENTS) for target in ("onprem", "cloud")
     )
