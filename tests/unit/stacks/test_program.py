@@ -1,0 +1,243 @@
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+from cloud_builders import (
+    STORAGE,
+    cloud_document,
+    cloud_lock,
+    cloud_network,
+    cloud_pool,
+    cloud_spec,
+)
+
+from gpuprov.cloud.decide.document import builder_document, data_document
+from gpuprov.cloud.decide.natural_keys import NATURAL_KEYS, recovery_key
+from gpuprov.cloud.decide.standing import standing_of
+from gpuprov.spec.types import OpenPortSpec, StorageSpec
+
+Run = Callable[[Any], Any]
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "stack-urns.txt"
+ALLOWED_TYPES = {
+    *("ec2/vpc:Vpc", "ec2/subnet:Subnet", "ec2/internetGateway:InternetGateway", "ec2/routeTable:RouteTable"),
+    *("ec2/route:Route", "ec2/routeTableAssociation:RouteTableAssociation", "ec2/securityGroup:SecurityGroup"),
+    *("vpc/securityGroupIngressRule:SecurityGroupIngressRule", "vpc/securityGroupEgressRule:SecurityGroupEgressRule"),
+    *("ec2/instance:Instance", "ebs/volume:Volume", "ec2/volumeAttachment:VolumeAttachment"),
+    *("iam/role:Role", "iam/rolePolicy:RolePolicy", "iam/instanceProfile:InstanceProfile", "s3/bucket:Bucket"),
+    *("s3/bucketPublicAccessBlock:BucketPublicAccessBlock", "s3/bucketOwnershipControls:BucketOwnershipControls"),
+    "s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration",
+    *("s3/bucketVersioning:BucketVersioning", "s3/bucketPolicy:BucketPolicy"),
+    "s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration",
+}
+"""Types that the lab's plugin and the recovery know."""
+
+
+def whole_document() -> Any:
+    """A document with everything in it: two pools, a second port, two kinds of storage."""
+    network = cloud_network(open=(OpenPortSpec(port=9400, ranges=("site",)),))
+    storage = {**STORAGE, "models": StorageSpec(kind="object")}
+    pools = (cloud_pool(), cloud_pool("web", hosts=("web-1",), instance="c7i.2xlarge"))
+    return cloud_document(cloud_spec(*pools, network=network, storage=storage))
+
+
+def json_of(text: str) -> Any:
+    return json.loads(text)
+
+
+def test_every_resource_has_the_urn_it_always_had(run: Run) -> None:
+    # A line that changes is a resource that is deleted and made anew in every stack that stands.
+    found = [r.urn for r in run(whole_document()).resources.values()]
+    assert sorted(found) == GOLDEN.read_text().splitlines()
+
+
+def test_only_agreed_types_are_used(run: Run) -> None:
+    assert {r.type.removeprefix("aws:") for r in run(whole_document()).resources.values()} == ALLOWED_TYPES
+
+
+def test_all_that_takes_tags_has_them_and_the_rest_has_a_natural_key(run: Run) -> None:
+    resources = run(whole_document()).resources.values()
+    for resource in resources:
+        if resource.type in NATURAL_KEYS:
+            assert "tags" not in resource.inputs
+        else:
+            assert {"Name", "gpuprov:spec", "gpuprov:id"} <= set(resource.inputs["tags"])
+            kind, _, name = resource.name.partition(".")
+            assert resource.inputs["tags"]["gpuprov:id"] == f"train/{kind}/{name}"
+    keys = [(r.type, recovery_key(r.type, r.inputs)) for r in resources]
+    assert None not in dict(keys).values()
+    assert len(set(keys)) == len(keys)
+
+
+def test_what_is_of_one_pool_says_so(run: Run) -> None:
+    found = run(whole_document()).resources
+    pools = {name: r.inputs["tags"].get("gpuprov:pool") for name, r in found.items() if "tags" in r.inputs}
+    assert pools["instance.web-1"] == pools["volume.scratch/web-1"] == "web"
+    assert pools["vpc.main"] is None
+    assert found["instance.web-1"].inputs["rootBlockDevice"]["tags"]["gpuprov:pool"] == "web"
+
+
+def test_an_instance_keeps_image_and_user_data_unless_it_is_made_anew(run: Run) -> None:
+    found = run(cloud_document(replace=("train-b",))).resources
+    assert found["instance.train-a"].ignored == ("ami", "userData")
+    assert found["instance.train-b"].ignored == ()
+
+
+def test_an_instance_is_closed_encrypted_and_where_it_should_be(run: Run) -> None:
+    document = cloud_document(images={"train": "ami-1"})
+    inputs = run(document).resources["instance.train-a"].inputs
+    assert inputs["metadataOptions"] == {
+        "httpEndpoint": "enabled",
+        "httpTokens": "required",
+        "httpPutResponseHopLimit": 2,
+    }
+    root = inputs["rootBlockDevice"]
+    assert (root["encrypted"], root["volumeType"], root["volumeSize"], root["deleteOnTermination"]) == (
+        *(True, "gp3"),
+        *(200, True),
+    )
+    assert (inputs["ami"], inputs["instanceType"], inputs["availabilityZone"]) == ("ami-1", "p5.48xlarge", "us-east-1a")
+    assert (inputs["subnetId"], inputs["vpcSecurityGroupIds"]) == ("id:subnet.us-east-1a", ["id:security_group.main"])
+    assert inputs["iamInstanceProfile"] == "gpuprov-train-us-east-1"
+    assert inputs["userData"].startswith("#cloud-config\n")
+    assert "keyName" not in inputs
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_public_addresses_come_with_a_way_to_the_internet_or_not_at_all(run: Run, *, public: bool) -> None:
+    found = run(cloud_document(cloud_spec(network=cloud_network(public=public)))).resources
+    assert found["instance.train-a"].inputs["associatePublicIpAddress"] is public
+    assert ("route.internet" in found, "gateway.main" in found) == (public, public)
+    assert found["subnet.us-east-1a"].inputs["mapPublicIpOnLaunch"] is False
+
+
+def test_a_host_comes_after_its_way_its_rules_its_policy_and_its_volumes(run: Run) -> None:
+    after = set(run(whole_document()).resources["instance.train-a"].after)
+    assert after >= {
+        *("route.internet", "route_table_association.us-east-1a", "ingress.22/203.0.113.0/24", "egress.all"),
+        *("ingress.members", "role_policy.main", "instance_profile.main", "volume.scratch/train-a"),
+    }
+    assert "volume.scratch/train-b" not in after
+
+
+def test_a_host_made_anew_goes_before_the_next_comes(run: Run) -> None:
+    found = run(cloud_document()).resources
+    assert found["instance.train-a"].first_away
+    assert found["volume_attachment.scratch/train-a"].first_away
+    assert not found["volume.scratch/train-a"].first_away
+
+
+def test_a_volume_is_encrypted_and_never_taken_off_a_running_host(run: Run) -> None:
+    found = run(cloud_document()).resources
+    volume = found["volume.scratch/train-a"].inputs
+    assert (volume["encrypted"], volume["type"], volume["size"]) == (True, "gp3", 500)
+    assert (volume["iops"], volume["throughput"], volume["availabilityZone"]) == (3000, 125, "us-east-1a")
+    attachment = found["volume_attachment.scratch/train-a"].inputs
+    assert (attachment["volumeId"], attachment["instanceId"]) == ("id:volume.scratch/train-a", "id:instance.train-a")
+    assert attachment["skipDestroy"] is True
+
+
+def test_a_bucket_is_private_encrypted_versioned_and_speaks_tls(run: Run) -> None:
+    found = run(cloud_document()).resources
+    assert found["bucket.datasets"].inputs["forceDestroy"] is False
+    block = found["bucket_public_access_block.datasets"].inputs
+    assert [block[key] for key in block if key != "bucket"] == [True] * 4
+    assert found["bucket_versioning.datasets"].inputs["versioningConfiguration"] == {"status": "Enabled"}
+    assert found["bucket_ownership.datasets"].inputs["rule"] == {"objectOwnership": "BucketOwnerEnforced"}
+    (rule,) = found["bucket_encryption.datasets"].inputs["rules"]
+    assert rule["applyServerSideEncryptionByDefault"] == {"sseAlgorithm": "AES256"}
+    (statement,) = json_of(found["bucket_policy.datasets"].inputs["policy"])["Statement"]
+    assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    (unfinished,) = found["bucket_lifecycle.datasets"].inputs["rules"]
+    assert unfinished["abortIncompleteMultipartUpload"] == {"daysAfterInitiation": 7}
+    assert "expiration" not in unfinished
+
+
+def test_the_role_is_the_documents(run: Run) -> None:
+    document = cloud_document()
+    identity: Any = document["identity"]
+    found = run(document).resources
+    assert json_of(found["role.main"].inputs["assumeRolePolicy"]) == identity["assume_role_policy"]
+    assert json_of(found["role_policy.main"].inputs["policy"]) == identity["policy"]
+    assert found["instance_profile.main"].inputs["role"] == found["role.main"].inputs["name"] == identity["name"]
+
+
+def test_every_rule_is_a_resource_of_its_own(run: Run) -> None:
+    found = run(whole_document()).resources
+    assert not {"ingress", "egress"} & set(found["security_group.main"].inputs)
+    ssh = found["ingress.22/203.0.113.0/24"].inputs
+    assert (ssh["cidrIpv4"], ssh["fromPort"], ssh["toPort"], ssh["ipProtocol"]) == ("203.0.113.0/24", 22, 22, "tcp")
+    members = found["ingress.members"].inputs
+    assert members["referencedSecurityGroupId"] == members["securityGroupId"] == "id:security_group.main"
+    assert not {"fromPort", "toPort", "cidrIpv4"} & set(members)
+    assert found["egress.all"].inputs["cidrIpv4"] == "0.0.0.0/0"
+
+
+def test_the_outputs_are_what_gpuprov_reads(run: Run) -> None:
+    outputs = run(cloud_document()).outputs
+    assert set(outputs) == {"hosts", "buckets", "volumes"}
+    assert outputs["hosts"]["train-a"] == {
+        "pool": "train",
+        "instance_id": "id:instance.train-a",
+        "type": "p5.48xlarge",
+        "image": "ami-0base",
+        "zone": "us-east-1a",
+        "private_address": "10.20.0.5",
+        "public_address": "198.51.100.5",
+    }
+    assert outputs["buckets"] == {"datasets": "train-datasets-111122223333-us-east-1"}
+    assert outputs["volumes"]["scratch/train-b"] == "id:volume.scratch/train-b"
+
+
+def test_what_destroy_leaves_is_as_it_was(run: Run) -> None:
+    before = dict(run(cloud_document()).resources)
+    left = run(data_document(cloud_document(), delete={"scratch/train-b"}))
+    kept = {
+        n: r for n, r in before.items() if n.partition(".")[0].startswith("bucket") or n == "volume.scratch/train-a"
+    }
+    assert {name: left.resources[name] for name in kept} == kept
+    assert left.outputs["hosts"] == {}
+
+
+def test_what_destroy_leaves_makes_nothing_else(run: Run) -> None:
+    left = run(data_document(cloud_document(), delete={"datasets"}))
+    assert set(left.resources) == {"volume.scratch/train-a", "volume.scratch/train-b"}
+
+
+def test_a_builder_has_no_role(run: Run) -> None:
+    spec = cloud_spec()
+    zones = {"c7i.2xlarge": ("us-east-1a",)}
+    found = run(builder_document(spec, cloud_lock(), spec.pools["train"], zones=zones, login_keys=("k",))).resources
+    assert "iamInstanceProfile" not in found["instance.builder"].inputs
+    assert not [name for name in found if name.startswith(("role", "bucket", "volume", "instance_profile"))]
+
+
+def test_a_second_decision_from_the_state_is_the_same(run: Run) -> None:
+    document = whole_document()
+    standing = standing_of({name: resource.inputs for name, resource in run(document).resources.items()})
+    network = cloud_network(zones=("us-east-1b", "us-east-1c"), open=(OpenPortSpec(port=9400, ranges=("site",)),))
+    storage = {"archive": StorageSpec(kind="volume", size="1TiB"), **STORAGE, "models": StorageSpec(kind="object")}
+    pools = (cloud_pool(), cloud_pool("web", hosts=("web-1",), instance="c7i.2xlarge"))
+    later: Any = cloud_document(cloud_spec(*pools, network=network, storage=storage), standing=standing)
+    assert later["instances"] == document["instances"]
+    kept = {entry["name"]: entry for entry in later["volumes"]}
+    assert {entry["name"]: kept[entry["name"]] for entry in document["volumes"]} == {
+        entry["name"]: entry for entry in document["volumes"]
+    }
+    assert later["network"] == document["network"]
+
+
+@pytest.mark.parametrize(("key", "value"), [("kind", "Other"), ("apiVersion", "gpuprov/v2"), ("kind", None)])
+def test_a_document_of_another_kind_is_refused(run: Run, key: str, value: object) -> None:
+    with pytest.raises(pulumi.RunError, match="this program takes a StackDocument of gpuprov/v1"):
+        run(copy.deepcopy(dict(cloud_document())) | {key: value})
+
+
+def test_a_document_for_another_region_is_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pulumi.Config, "get", lambda *_: "eu-west-1")
+    with pytest.raises(pulumi.RunError, match="is for us-east-1, but aws:region is eu-west-1"):
+        run(cloud_document())
