@@ -1,10 +1,51 @@
 """Which of the baked images fits, which instance runs an older one, and which images may go: pure decisions."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from gpuprov.cloud.types import Image, Made, MadeHost
 from gpuprov.lock.types import LockedImage
 from gpuprov.model.diagnostic import Diagnostic, Severity
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImageStatus:
+    """An image, and what it is good for now."""
+
+    image: Image
+    in_account: bool
+    """Whether the account has it; the list beside the spec may name one that somebody removed."""
+    in_list: bool
+    """Whether the list names it; the account may hold one of an image build that was killed."""
+    current: bool
+    """Whether new hosts of its pool start from it."""
+    used: bool
+    """Whether an instance runs from it."""
+
+
+def statuses(
+    listed: Sequence[Image], there: Sequence[Image], *, current: Collection[str], used: Collection[str]
+) -> tuple[ImageStatus, ...]:
+    """Hold the list against the account, oldest image first.
+
+    Args:
+        listed: images of the list beside the spec.
+        there: images of the account; where both know one, the account's word counts.
+        current: ids of the images that new hosts start from.
+        used: ids of the images that instances run from.
+    """
+    known, names = {image.id: image for image in (*listed, *there)}, {image.id for image in listed}
+    present = {image.id for image in there}
+    return tuple(
+        ImageStatus(
+            image=image,
+            in_account=image.id in present,
+            in_list=image.id in names,
+            current=image.id in current and image.id in present,
+            used=image.id in used,
+        )
+        for image in sorted(known.values(), key=_age)
+    )
 
 
 def fitting(images: Sequence[Image], pool: str, baked_digest: str, region: str) -> Image | None:

@@ -1,0 +1,121 @@
+"""`image list` and `image prune`: what was baked, what it is good for, and what may go."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuprov.app.cloud_site import cloud_of
+from gpuprov.app.components import catalog_components
+from gpuprov.app.site import Site, open_lock, open_site
+from gpuprov.cloud.account import Account, open_account
+from gpuprov.cloud.decide.baked import baked_digest
+from gpuprov.cloud.images import ImageStatus, fitting, prunable, statuses
+from gpuprov.cloud.images_text import images_path, load_images, save_images
+from gpuprov.cloud.types import Image
+from gpuprov.model.diagnostic import Diagnostic, Severity
+from gpuprov.model.progress import Progress, Report
+from gpuprov.store.lock import hold_site
+from gpuprov.want.pool import pool_want
+
+Ask = Callable[[Sequence[Image], Sequence[ImageStatus]], bool]
+"""Shows what would be removed and what stays, and asks; raises GpuprovError when it cannot ask."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Images:
+    """The images of a spec."""
+
+    rows: tuple[ImageStatus, ...]
+    path: Path
+    """The list beside the spec."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pruned:
+    """What `image prune` removed."""
+
+    removed: tuple[Image, ...]
+    snapshots: tuple[str, ...]
+    """Snapshots without an image, removed too."""
+    kept: tuple[ImageStatus, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def list_images(spec: Path, report: Report) -> Images:
+    """The images of the list beside the spec and of the account, with what each is good for.
+
+    Raises:
+        GpuprovError: the spec, the lock or the list is broken; AWS refuses or does not answer.
+    """
+    site = open_site(spec)
+    account = open_account(cloud_of(site), os.environ)
+    report(Progress(phase="images", text="asking the account"))
+    rows, _ = _look(site, account)
+    return Images(rows=rows, path=images_path(site.path), diagnostics=site.warnings)
+
+
+def prune_images(spec: Path, *, keep: int, ask: Ask, report: Report) -> Pruned:
+    """Remove images that no instance runs from, but for the newest of each pool, with their snapshots.
+
+    Args:
+        spec: the spec.
+        keep: how many checked images of each pool stay.
+        ask: shows what would go, and asks; not called when nothing would.
+        report: where progress goes.
+
+    Raises:
+        GpuprovError: as `list_images`; what was removed before an error is out of the list.
+    """
+    site = open_site(spec)
+    account = open_account(cloud_of(site), os.environ)
+    with hold_site(site.state, ["gpuprov", "image", "prune"]):
+        rows, there = _look(site, account)
+        going = prunable(there, keep=keep, used={row.image.id for row in rows if row.used})
+        ids = {image.id for image in going}
+        kept = tuple(row for row in rows if row.in_account and row.image.id not in ids)
+        if going and not ask(going, kept):
+            declined = Diagnostic(code="GP-RUN-005", summary="nothing was removed", severity=Severity.NOTE)
+            return Pruned(removed=(), snapshots=(), kept=kept, diagnostics=(*site.warnings, declined))
+        left = list(there)
+        for number, image in enumerate(going, start=1):
+            report(Progress(phase="prune", subject=image.id, text=image.name, done=number, total=len(going)))
+            account.remove_image(image.id)
+            left.remove(image)
+            _save(site, left)
+        orphans = account.remove_snapshots(site.spec.name)
+        _save(site, left)
+    return Pruned(removed=going, snapshots=orphans, kept=kept, diagnostics=site.warnings)
+
+
+def current_images(site: Site, images: Sequence[Image]) -> frozenset[str]:
+    """Ids of the images that new hosts of the spec's pools start from; none while there is no lock."""
+    cloud = cloud_of(site)
+    if not site.lock_path.exists() or not cloud.image.bake:
+        return frozenset()
+    lock, _ = open_lock(site)
+    components = catalog_components()
+    found = set()
+    for pool in site.spec.pools.values():
+        if pool.cloud is not None and pool.name in lock.pools:
+            want = pool_want(lock, site.spec, pool, "cloud", components=components)
+            image = fitting(images, pool.name, baked_digest(want), cloud.region)
+            found |= {image.id} if image is not None else set()
+    return frozenset(found)
+
+
+def _look(site: Site, account: Account) -> tuple[tuple[ImageStatus, ...], tuple[Image, ...]]:
+    there = account.images(site.spec.name)
+    listed = tuple(image for image in load_images(site.path) if image.region == account.region)
+    used = account.images_in_use(site.spec.name)
+    return statuses(listed, there, current=current_images(site, there), used=used), there
+
+
+def _save(site: Site, there: Sequence[Image]) -> None:
+    """The list after images of this region went; other regions' images are not ours to judge."""
+    listed = load_images(site.path)
+    region, ids = cloud_of(site).region, {image.id for image in there}
+    remaining = tuple(image for image in listed if image.region != region or image.id in ids)
+    if remaining != listed:
+        save_images(site.path, remaining)

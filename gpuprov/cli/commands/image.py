@@ -1,0 +1,128 @@
+"""`gpuprov image`: build, list, prune."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from gpuprov.app.access import Access
+from gpuprov.app.image import list_images, prune_images
+from gpuprov.app.image_build import BuildRequest, build_image
+from gpuprov.cli.options import json_option, spec_option
+from gpuprov.cloud.images import ImageStatus
+from gpuprov.cloud.types import Image
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, status_of
+from gpuprov.render.diagnostics import show_diagnostics
+from gpuprov.render.image_text import image_body, images_body, show_built, show_going, show_images, show_pruned
+from gpuprov.render.json_text import diagnostics_body, show_json
+from gpuprov.render.progress import ProgressView
+from gpuprov.render.terminal import Terminal, open_terminal
+
+
+@click.group("image")
+def command() -> None:
+    """Machine images: a pool's software baked once, so that new instances need no package."""
+
+
+@command.command("build")
+@click.argument("pool", required=False)
+@spec_option
+@click.option("--again", is_flag=True, help="Build although there is a checked image of the same software and base.")
+@json_option
+def build(*, pool: str | None, spec: Path, again: bool, as_json: bool, no_colour: bool) -> int:
+    """Bake an image of a POOL's software, and check a host started from it.
+
+    Builder and check run as instances in a stack of their own and are removed afterwards; the image stays, tagged with
+    the digest of what it holds, and is listed in gpuprov.images.json beside the spec.
+    """
+    terminal = open_terminal(colour=False if no_colour else None)
+    with ProgressView(terminal) as view:
+        built = build_image(BuildRequest(spec=spec, pool=pool, again=again, access=Access()), report=view)
+    show_diagnostics(built.diagnostics, terminal)
+    if as_json:
+        body = {
+            "image": image_body(built.image),
+            "made": built.made,
+            "list": str(built.path),
+            "run": built.run,
+            "seconds": dict(built.seconds),
+            "packages": list(built.host.packages) if built.host else [],
+            "tasks": built.host.tasks if built.host else 0,
+            "diagnostics": diagnostics_body(built.diagnostics),
+        }
+        show_json(body, terminal)
+    else:
+        show_built(
+            built.image,
+            terminal,
+            made=built.made,
+            path=built.path,
+            host=built.host,
+            seconds=built.seconds,
+            run=built.run,
+        )
+    return int(status_of(built.diagnostics))
+
+
+@command.command("list")
+@spec_option
+@json_option
+def list_(*, spec: Path, as_json: bool, no_colour: bool) -> int:
+    """Show the images of the list and of the account, and which one new hosts start from."""
+    terminal = open_terminal(colour=False if no_colour else None)
+    with ProgressView(terminal) as view:
+        images = list_images(spec, view)
+    show_diagnostics(images.diagnostics, terminal)
+    if as_json:
+        show_json(images_body(images.rows), terminal)
+    else:
+        show_images(images.rows, terminal)
+    return int(status_of(images.diagnostics))
+
+
+@command.command("prune")
+@spec_option
+@click.option(
+    "--keep", type=click.IntRange(0), default=2, show_default=True, help="So many checked images of each pool stay."
+)
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@json_option
+def prune(*, spec: Path, keep: int, yes: bool, as_json: bool, no_colour: bool) -> int:
+    """Remove older images with their snapshots; one that an instance runs from stays."""
+    terminal = open_terminal(colour=False if no_colour else None)
+    with ProgressView(terminal) as view:
+
+        def ask(going: Sequence[Image], kept: Sequence[ImageStatus]) -> bool:
+            show_going(going, kept, Terminal(out=terminal.err, err=terminal.err) if as_json else terminal)
+            if yes:
+                return True
+            with view.paused():
+                return _confirm(going)
+
+        pruned = prune_images(spec, keep=keep, ask=ask, report=view)
+    show_diagnostics(pruned.diagnostics, terminal)
+    if as_json:
+        body = {
+            "removed": [image_body(image) for image in pruned.removed],
+            "snapshots": list(pruned.snapshots),
+            "kept": images_body(pruned.kept)["images"],
+            "diagnostics": diagnostics_body(pruned.diagnostics),
+        }
+        show_json(body, terminal)
+    else:
+        show_pruned(pruned.removed, pruned.snapshots, terminal)
+    return int(status_of(pruned.diagnostics))
+
+
+def _confirm(going: Sequence[Image]) -> bool:
+    if not sys.stdin.isatty():
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-RUN-002",
+                summary="a confirmation is needed, and standard input is no terminal",
+                detail="nothing was removed",
+                hint="read what would go above; give --yes to go on without a question",
+            )
+        )
+    return click.confirm(f"Remove {len(going)} image(s)?", default=False, err=True)
