@@ -27,6 +27,10 @@ datasource:
 network: {{config: disabled}}
 # The package locales is missing, and without this cloud-init ends with an error (22.4.2, tried 2026-11-30).
 locale: false
+# Two kinds of host keys: the others take seconds to make.
+ssh_genkeytypes: [ ed25519, ecdsa ]
+# EC2's name server knows the instance's own name; the lab has none.
+manage_etc_hosts: true
 # The base's own sources are those of this machine's mirror.
 apt: {{preserve_sources_list: true}}
 growpart: {{mode: "off"}}
