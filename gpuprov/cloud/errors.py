@@ -72,17 +72,10 @@ _ENGINE: Final = (
         "let the engine install it: `pulumi plugin install resource aws`",
     ),
     _row(
-        r"could not connect to (?:resource plugin|debug)|(?:attach|connect)\w* (?:to )?(?:the )?(?:debug )?provider"
-        r"|could not connect to plugin",
+        r"did not begin responding to RPC connections|could not connect to (?:resource )?plugin",
         "GP-CLOUD-002",
         "the plugin for AWS that PULUMI_DEBUG_PROVIDERS names does not answer",
         "start it, or unset PULUMI_DEBUG_PROVIDERS",
-    ),
-    _row(
-        r"python inline source runtime error: (?P<why>[^\n]*)",
-        "GP-INT-001",
-        "the program of stacks/aws failed: {why}",
-        "this is a fault of gpuprov's own; the detail belongs in a report of it",
     ),
 )
 
@@ -127,6 +120,7 @@ _GENERAL: Final = re.compile(
     r"^(?:error: )?(?:update failed|preview failed|destroy failed|refresh failed|resource monitor shut down.*"
     r"|\d+ errors? occurred:?|an? .*resource .*failed)$"
 )
+_UNHANDLED: Final = re.compile(r"an unhandled error occurred: (?P<why>.*)", re.DOTALL)
 _FRAME: Final = re.compile(r"^(?:\d+ errors? occurred:|\*|\s)+")
 
 
@@ -141,8 +135,10 @@ def translate(complaints: Sequence[Complaint], output: str, *, log: Path | None 
     Returns:
         At least one diagnostic; each failed resource has one.
     """
-    real = [one for one in complaints if not _GENERAL.match(one.text)]
-    found = [_one(one) for one in real if not _of_stack(one) or len(real) == 1 or _engine(one.text)]
+    faults = [match["why"] for one in complaints if (match := _UNHANDLED.match(one.text))]
+    if faults:
+        return tuple(dict.fromkeys(map(_fault, faults)))
+    found = [_one(one) for one in complaints if not _GENERAL.match(one.text)]
     if found:
         return tuple(dict.fromkeys(found))
     text = _last(output)
@@ -169,6 +165,16 @@ def _one(complaint: Complaint) -> Diagnostic:
         summary=f"{address or 'a resource'} failed: {_headline(text)}",
         detail=text,
         hint="end the cause and run the same command again: what was made is kept",
+    )
+
+
+def _fault(why: str) -> Diagnostic:
+    """The program itself failed: its last line names the exception, or says why it refused."""
+    return Diagnostic(
+        code="GP-INT-001",
+        summary=f"the program of stacks/aws failed: {why.strip().splitlines()[-1].strip()}",
+        detail=_last(why),
+        hint="this is a fault of gpuprov's own; the detail belongs in a report of it",
     )
 
 

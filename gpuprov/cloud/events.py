@@ -82,6 +82,8 @@ class EventReader:
     created: list[NewResource] = field(default_factory=list)
     unchanged: int = 0
     cancelled: bool = False
+    begun: bool = False
+    """Whether the engine came as far as a resource."""
     _changes: dict[str, ResourceChange] = field(default_factory=dict)
 
     @property
@@ -113,6 +115,7 @@ class EventReader:
     def _began(self, meta: "StepEventMetadata") -> Progress | None:
         if not _shown(meta):
             return None
+        self.begun = True
         word = _op(meta)
         if self.planning:
             self._count(meta)
@@ -179,7 +182,8 @@ def change_of(meta: "StepEventMetadata", action: ResourceAction) -> ResourceChan
         type=meta.type,
         action=action,
         urn=meta.urn,
-        reasons=tuple(meta.keys or ()),
+        # `id` alone is the engine's word for a replacement that a person asked for.
+        reasons=tuple(key for key in meta.keys or () if key != "id"),
         changes=tuple(changes),
         holds_data=meta.type in HOLDING,
     )

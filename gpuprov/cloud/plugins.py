@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import socket
 import subprocess
 from collections.abc import Mapping
 from importlib import metadata
@@ -15,6 +16,7 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Progress, Report
 
 _FORBIDDEN: Final = "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"
+_PATIENCE: Final = 3.0
 _TIMEOUT: Final = 900
 """Seconds for the download: the plugin for AWS is some hundred megabytes."""
 
@@ -32,6 +34,10 @@ def ensure_plugin(engine: Engine, place: StackPlace, report: Report) -> None:
     """
     environment = {**os.environ, **place.environment}
     version = plugin_version()
+    port = attached_port(environment)
+    if port is not None:
+        _try_attached(port)
+        return
     if find_plugin(version, engine.path, environment) is not None:
         return
     if environment.get(_FORBIDDEN, "").lower() in {"1", "true"}:
@@ -58,12 +64,9 @@ def ensure_plugin(engine: Engine, place: StackPlace, report: Report) -> None:
 def find_plugin(version: str, engine: Path, environment: Mapping[str, str]) -> str | None:
     """Where the engine will find the plugin; None when nowhere.
 
-    It looks where the engine does: attached by PULUMI_DEBUG_PROVIDERS, beside the engine, on PATH, and among what it
-    installed itself (PULUMI_HOME, else `~/.pulumi`).
+    It looks where the engine does: beside the engine, on PATH, and among what it installed itself (PULUMI_HOME, else
+    `~/.pulumi`).
     """
-    attached = re.search(r"(?:^|,)\s*aws:(\d+)", environment.get("PULUMI_DEBUG_PROVIDERS", ""))
-    if attached:
-        return f"127.0.0.1:{attached[1]}"
     path = os.pathsep.join([str(engine.parent), environment.get("PATH", os.defpath)])
     found = shutil.which("pulumi-resource-aws", path=path)
     if found:
@@ -71,6 +74,27 @@ def find_plugin(version: str, engine: Path, environment: Mapping[str, str]) -> s
     home = environment.get("PULUMI_HOME") or str(Path(environment.get("HOME") or "~").expanduser() / ".pulumi")
     program = Path(home) / "plugins" / f"resource-aws-v{version}" / "pulumi-resource-aws"
     return str(program) if program.is_file() else None
+
+
+def attached_port(environment: Mapping[str, str]) -> int | None:
+    """The port of a plugin that a person attached by PULUMI_DEBUG_PROVIDERS; the engine then looks for no other."""
+    found = re.search(r"(?:^|,)\s*aws:(\d+)", environment.get("PULUMI_DEBUG_PROVIDERS", ""))
+    return int(found[1]) if found else None
+
+
+def _try_attached(port: int) -> None:
+    """The engine would try for ten seconds and then say little."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=_PATIENCE).close()
+    except OSError as error:
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-CLOUD-002",
+                summary=f"the plugin for AWS that PULUMI_DEBUG_PROVIDERS names does not answer on port {port}",
+                detail=(error.strerror or str(error)).lower(),
+                hint="start it, or unset PULUMI_DEBUG_PROVIDERS to have the engine use its own",
+            )
+        ) from error
 
 
 def _missing(version: str, why: str) -> Diagnostic:

@@ -22,7 +22,7 @@ from gpuprov.cloud.plugins import ensure_plugin
 from gpuprov.cloud.recovery import Find, Settled
 from gpuprov.cloud.state import HOLDING, LockHolder, StackState
 from gpuprov.cloud.types import Applied, Document, StackPlace
-from gpuprov.cloud.workspace import load_program, open_workspace
+from gpuprov.cloud.workspace import EngineStack, load_program, open_workspace
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.resource import ResourceAction, ResourceChange, ResourcePlan
@@ -112,7 +112,6 @@ class CloudStack:
         total = len(self._seen[1]) if self._seen else None
         self._seen = None
         reader = EventReader(planning=False, total=total)
-        self._mark.touch(mode=0o600)
         failure = self._run(
             lambda stack, on_event: stack.up(
                 on_event=on_event,
@@ -126,9 +125,10 @@ class CloudStack:
             report,
             program=load_program(document),
             cancel=cancel,
+            changes=True,
         )
-        if not failure:
-            self._mark.unlink(missing_ok=True)
+        if failure and not reader.begun and not reader.cancelled:
+            raise GpuprovError(*failure)
         state.prune_history(self._place)
         return Applied(made=self.state().made, changed=reader.changes, unchanged=reader.unchanged, diagnostics=failure)
 
@@ -155,7 +155,6 @@ class CloudStack:
         self._refuse_pending()
         if held.exists:
             reader = EventReader(planning=False, total=len(held.resources))
-            self._mark.touch(mode=0o600)
             failure = self._run(
                 lambda stack, on_event: stack.destroy(
                     on_event=on_event, show_secrets=False, suppress_outputs=True, message="gpuprov destroy"
@@ -163,6 +162,7 @@ class CloudStack:
                 reader,
                 report,
                 cancel=cancel,
+                changes=True,
             )
             if failure:
                 raise GpuprovError(*failure)
@@ -259,8 +259,18 @@ class CloudStack:
         *,
         program: Callable[[], None] | None = None,
         cancel: threading.Event | None = None,
+        changes: bool = False,
     ) -> tuple[Diagnostic, ...]:
-        """Run the engine once; returns what went wrong, and nothing when nothing did."""
+        """Run the engine once; returns what went wrong, and nothing when nothing did.
+
+        Args:
+            work: the run.
+            reader: takes its events.
+            report: where progress goes.
+            program: what makes the resources.
+            cancel: stops it after what is in flight.
+            changes: whether it changes the account: a mark stays then until such a run ends well.
+        """
         command = self._command()
         command.cancel = cancel
 
@@ -272,13 +282,21 @@ class CloudStack:
         stack = self._stack(program, command)
         if not reader.planning:
             state.back_up(self._place)
+        marked = self._mark.exists()
+        if changes:
+            self._mark.touch(mode=0o600)
         try:
             work(stack, on_event)
         except CommandError as error:
-            if reader.cancelled or "update canceled" in str(error):
-                return (_interrupted(),)
+            if changes and not reader.begun and not marked:
+                self._mark.unlink()
             output = f"{command.last.stdout}\n{command.last.stderr}" if command.last else str(error)
+            if reader.cancelled or "error: update canceled" in output:
+                reader.cancelled = True
+                return (_interrupted(), *(translate(reader.complaints, "") if reader.complaints else ()))
             return translate(reader.complaints, output, log=command.log)
+        if changes:
+            self._mark.unlink()
         return ()
 
     def _command(self) -> EngineCommand:
@@ -288,8 +306,8 @@ class CloudStack:
         workspace = open_workspace(self._place, command or self._command(), program)
         with self._translated():
             if state.state_file(self._place).exists():
-                return Stack.select(self._place.name, workspace)
-            return Stack.create(self._place.name, workspace)
+                return EngineStack.select(self._place.name, workspace)
+            return EngineStack.create(self._place.name, workspace)
 
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:
