@@ -1,0 +1,230 @@
+"""A cloud in memory for tests of the use cases: an account, and a stack that makes what its document says."""
+
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from host_builders import make_lock
+
+from gpuprov.app.cloud_site import CloudSite
+from gpuprov.app.site import Site, open_site
+from gpuprov.cloud.state import BUCKET, INSTANCE, VOLUME, Pending, StackState, StateResource, made_of
+from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, InstanceState
+from gpuprov.lock.types import Lock, LockedImage
+from gpuprov.model.diagnostic import Diagnostic, Severity
+from gpuprov.model.progress import Report
+from gpuprov.model.resource import ResourceAction, ResourceChange, ResourcePlan
+
+BASE = "ami-0base0000000000a"
+CONSOLE = "-----BEGIN SSH HOST KEY KEYS-----\nssh-ed25519 {key} root@{name}\n-----END SSH HOST KEY KEYS-----\n"
+KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+SPEC = """\
+apiVersion: gpuprov/v1
+name: site
+os: debian-12
+stack: {driver: {version: "580.*"}}
+pools:
+  train:
+    gpu: {model: H100-SXM5-80GB, per_host: 8}
+    cloud: {instance: p5.48xlarge, hosts: [HOSTS]}
+storage:
+  datasets: {kind: object}
+  scratch: {kind: volume, size: 100GiB}
+targets:
+  cloud:
+    account: "111122223333"
+    region: us-east-1
+    network: {cidr: 10.7.0.0/16, ranges: {office: ["203.0.113.0/24"]}, ssh_from: [office]}
+    login_keys: [key.pub]
+"""
+
+
+def make_site(folder: Path, *hosts: str, text: str = SPEC) -> Site:
+    """A site with a cloud target, and the public key that it names."""
+    folder.joinpath("key.pub").write_text(f"ssh-ed25519 {KEY} me\n", encoding="utf-8")
+    path = folder / "gpuprov.yaml"
+    path.write_text(text.replace("HOSTS", ", ".join(hosts or ("train-a", "train-b"))), encoding="utf-8")
+    return open_site(path)
+
+
+def cloud_lock() -> Lock:
+    """The lock of the pool `train`, with a base image."""
+    base = LockedImage(
+        os="debian-12", arch="amd64", region="us-east-1", owner="136693071363", name="debian-12-amd64", id=BASE
+    )
+    return replace(make_lock(), images=(base,))
+
+
+class FakeStack:
+    """A stack in memory: it makes, replaces and deletes what the document says, and can fail at one resource."""
+
+    def __init__(self) -> None:
+        self.resources: dict[str, StateResource] = {}
+        self.pending: tuple[Pending, ...] = ()
+        self.fail_at = ""
+        self.calls: list[str] = []
+        self.removed = False
+        self._number = 0
+
+    def state(self) -> StackState:
+        """What it holds."""
+        return StackState(
+            exists=bool(self.resources or self.pending),
+            made=made_of(tuple(self.resources.values())),
+            pending=self.pending,
+            resources=dict(self.resources),
+        )
+
+    def preview(self, document: Document, *, replace: Collection[str], report: Report) -> ResourcePlan:
+        """What is missing is created, what is not in the document deleted, what is named replaced."""
+        del report
+        self.calls.append("preview")
+        wanted = _wanted(document)
+        changes = [_change(a, t, ResourceAction.CREATE) for a, (t, _) in wanted.items() if a not in self.resources]
+        named = [a for a in wanted if a in self.resources and a.partition(".")[2] in replace]
+        changes += [_change(a, wanted[a][0], ResourceAction.REPLACE) for a in named]
+        gone = [a for a in self.resources if a not in wanted]
+        changes += [_change(a, self.resources[a].type, ResourceAction.DELETE) for a in gone]
+        return ResourcePlan(changes=tuple(changes), unchanged=len(self.resources) - len(named) - len(gone))
+
+    def apply(
+        self, document: Document, *, replace: Collection[str], report: Report, cancel: threading.Event
+    ) -> Applied:
+        """Do it, up to the resource that fails."""
+        plan = self.preview(document, replace=replace, report=report)
+        self.calls.append("apply")
+        wanted, done = _wanted(document), []
+        told: tuple[Diagnostic, ...] = ()
+        for change in plan.changes:
+            if change.address == self.fail_at:
+                told = (Diagnostic(code="GP-CLOUD-008", address=change.address, summary="no capacity"),)
+                break
+            if change.action is ResourceAction.DELETE:
+                del self.resources[change.address]
+            else:
+                self._make(change, wanted[change.address][1])
+            done.append(change)
+        del cancel
+        made = made_of(tuple(self.resources.values()))
+        return Applied(made=made, changed=tuple(done), unchanged=plan.unchanged, diagnostics=told)
+
+    def remove(self, *, report: Report) -> None:
+        """Take it away; it must be empty."""
+        del report
+        assert not self.resources
+        self.removed = True
+
+    def recover(
+        self,
+        find: Callable[[str, str], str | None],
+        report: Report,
+        *,
+        document: Document | None = None,
+        replace: Collection[str] = (),
+    ) -> tuple[Diagnostic, ...]:
+        """Ask the account about each pending operation and settle it."""
+        del report, document, replace
+        told = []
+        for pending in self.pending:
+            found = find(pending.type, f"site/{pending.address.replace('.', '/', 1)}")
+            told.append(
+                Diagnostic(
+                    code="GP-CLOUD-023", address=pending.address, summary=f"found {found}", severity=Severity.NOTE
+                )
+            )
+        self.pending = ()
+        return tuple(told)
+
+    def _make(self, change: ResourceChange, entry: Mapping[str, Any]) -> None:
+        self._number += 1
+        outputs = {"ami": entry.get("image"), "instanceType": entry.get("type"), "availabilityZone": entry.get("zone")}
+        outputs |= {"privateIp": f"10.7.0.{self._number}", "publicIp": f"198.18.0.{self._number}"}
+        outputs |= {"bucket": entry.get("bucket")}
+        inputs = {"tags": entry.get("tags", {}), "availabilityZone": entry.get("zone"), "size": entry.get("size_gib")}
+        inputs |= {"instanceType": entry.get("type"), "bucket": entry.get("bucket")}
+        self.resources[change.address] = StateResource(
+            address=change.address,
+            urn=change.urn,
+            type=change.type,
+            id=f"id-{self._number}",
+            inputs=inputs,
+            outputs={key: value for key, value in outputs.items() if value},
+        )
+
+
+class FakeAccount:
+    """An account in which every instance runs, but for those that a test says otherwise of."""
+
+    def __init__(self) -> None:
+        self.states: dict[str, InstanceState | None] = {}
+        self.emptied: list[str] = []
+        self.asked: list[str] = []
+        self.baked: tuple[Image, ...] = ()
+
+    def offerings(self, types: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """Everything is offered in two zones."""
+        return dict.fromkeys(types, ("us-east-1a", "us-east-1b"))
+
+    def health(self, ids: Collection[str]) -> dict[str, InstanceHealth]:
+        """The state that the test gave, else running."""
+        states = {one: self.states.get(one, InstanceState.RUNNING) for one in ids}
+        return {
+            one: InstanceHealth(id=one, state=state, checks="ok") for one, state in states.items() if state is not None
+        }
+
+    def console(self, instance_id: str) -> str:
+        """A console with one key."""
+        return CONSOLE.format(key=KEY, name=instance_id)
+
+    def find(self, type_token: str, key: str) -> str | None:
+        """Remember what was asked."""
+        self.asked.append(f"{type_token} {key}")
+        return "i-found"
+
+    def empty_bucket(self, name: str, *, report: Report) -> int:
+        """Remember which."""
+        del report
+        self.emptied.append(name)
+        return 3
+
+    def image_exists(self, image_id: str) -> bool:
+        """Whether it was baked."""
+        return any(image.id == image_id for image in self.baked)
+
+    def images(self, spec_name: str) -> Sequence[Image]:
+        """What was baked."""
+        del spec_name
+        return self.baked
+
+
+def make_place(site: Site, stack: FakeStack, account: FakeAccount) -> CloudSite:
+    """The site's cloud with the fakes."""
+    assert site.spec.cloud is not None
+    return CloudSite(site=site, cloud=site.spec.cloud, account=account, stack=stack)
+
+
+def _wanted(document: Document) -> dict[str, tuple[str, Mapping[str, Any]]]:
+    found: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    if document["network"]:
+        found["vpc.main"] = ("aws:ec2/vpc:Vpc", {})
+    for key, kind, token in (
+        ("buckets", "bucket", BUCKET),
+        ("volumes", "volume", VOLUME),
+        ("instances", "instance", INSTANCE),
+    ):
+        entries = document[key]
+        assert isinstance(entries, list)
+        found |= {f"{kind}.{entry['name']}": (token, entry) for entry in entries}
+    return found
+
+
+def _change(address: str, token: str, action: ResourceAction) -> ResourceChange:
+    return ResourceChange(
+        address=address,
+        type=token,
+        action=action,
+        urn=f"urn:pulumi:site::gpuprov-aws::{token}::{address}",
+        holds_data=token in {BUCKET, VOLUME, INSTANCE},
+    )
