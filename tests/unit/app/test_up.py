@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from app_world import World
-from ground_builders import BASE
+from ground_builders import BASE, cloud_lock
 
 from gpuprov.app import cloud_ground
 from gpuprov.cloud.state import INSTANCE, Pending
@@ -161,8 +161,7 @@ def test_what_an_interrupted_run_left_is_settled_first_and_told(world: World) ->
 
 
 def test_a_lock_without_an_image_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    lock, _ = cloud_ground.open_lock(world.site)
-    monkeypatch.setattr(cloud_ground, "open_lock", lambda _site: (replace(lock, images=()), "lock"))
+    monkeypatch.setattr(cloud_ground, "open_lock", lambda _site: (replace(cloud_lock(), images=()), "lock"))
     with pytest.raises(GpuprovError) as caught:
         world.up()
     assert [d.code for d in caught.value.diagnostics] == ["GP-LOCK-004"]
