@@ -1,0 +1,40 @@
+"""Which handler serves which resource type."""
+
+from collections.abc import Mapping
+
+from gpuprov.lab.aws.plugin.resources import ebs, ec2_groups, ec2_instance, ec2_network, ec2_routes, iam
+from gpuprov.lab.aws.plugin.resources.handler import Handler
+from gpuprov.lab.aws.plugin.resources.s3_bucket import Bucket
+from gpuprov.lab.aws.plugin.resources.s3_settings import (
+    BucketPolicy,
+    Encryption,
+    Lifecycle,
+    OwnershipControls,
+    PublicAccessBlock,
+    Versioning,
+)
+
+HANDLERS: Mapping[str, Handler] = {
+    "aws:ec2/vpc:Vpc": ec2_network.Vpc(),
+    "aws:ec2/subnet:Subnet": ec2_network.Subnet(),
+    "aws:ec2/internetGateway:InternetGateway": ec2_network.InternetGateway(),
+    "aws:ec2/routeTable:RouteTable": ec2_routes.RouteTable(),
+    "aws:ec2/routeTableAssociation:RouteTableAssociation": ec2_routes.RouteTableAssociation(),
+    "aws:ec2/route:Route": ec2_routes.Route(),
+    "aws:ec2/securityGroup:SecurityGroup": ec2_groups.SecurityGroup(),
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": ec2_groups.SecurityGroupRule("ingress"),
+    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": ec2_groups.SecurityGroupRule("egress"),
+    "aws:ec2/instance:Instance": ec2_instance.Instance(),
+    "aws:ebs/volume:Volume": ebs.Volume(),
+    "aws:ec2/volumeAttachment:VolumeAttachment": ebs.VolumeAttachment(),
+    "aws:iam/role:Role": iam.Role(),
+    "aws:iam/rolePolicy:RolePolicy": iam.RolePolicy(),
+    "aws:iam/instanceProfile:InstanceProfile": iam.InstanceProfile(),
+    "aws:s3/bucket:Bucket": Bucket(),
+    "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock": PublicAccessBlock(),
+    "aws:s3/bucketOwnershipControls:BucketOwnershipControls": OwnershipControls(),
+    "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration": Encryption(),
+    "aws:s3/bucketVersioning:BucketVersioning": Versioning(),
+    "aws:s3/bucketPolicy:BucketPolicy": BucketPolicy(),
+    "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": Lifecycle(),
+}
