@@ -30,7 +30,7 @@ def apply(request: UpRequest, *, yes: bool, verbose: bool, as_json: bool, no_col
             if yes:
                 return True
             with view.paused():
-                return _confirm(plan, request.delete_data)
+                return confirm(plan, request.delete_data)
 
         result = up(request, ask=ask, report=view)
     if as_json:
@@ -41,7 +41,12 @@ def apply(request: UpRequest, *, yes: bool, verbose: bool, as_json: bool, no_col
     return int(result.status)
 
 
-def _confirm(plan: Plan, delete_data: Sequence[str]) -> bool:
+def confirm(plan: Plan, delete_data: Sequence[str]) -> bool:
+    """Ask once for everything, and then for the name of each storage whose data goes.
+
+    Raises:
+        GpuprovError: GP-RUN-002 without a terminal.
+    """
     if not sys.stdin.isatty():
         raise GpuprovError(
             Diagnostic(

@@ -228,3 +228,14 @@ def _change(address: str, token: str, action: ResourceAction) -> ResourceChange:
         urn=f"urn:pulumi:site::gpuprov-aws::{token}::{address}",
         holds_data=token in {BUCKET, VOLUME, INSTANCE},
     )
+
+
+BOTH = SPEC.replace(
+    "cloud: {instance: p5.48xlarge, hosts: [HOSTS]}",
+    "cloud: {instance: p5.48xlarge, hosts: [HOSTS]}\n    onprem: {group: train}",
+).replace("targets:\n", "targets:\n  onprem: {inventory: site.yml}\n")
+"""The same with a rack beside the cloud."""
+RACK = BOTH.partition("storage:")[0].replace("    cloud: {instance: p5.48xlarge, hosts: [HOSTS]}\n", "") + (
+    "targets:\n  onprem: {inventory: site.yml}\n"
+)
+"""A rack alone."""
