@@ -9,6 +9,7 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
+from moto import settings
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.ec2.models import EC2Backend, ec2_backends
 from werkzeug.serving import make_server
@@ -22,6 +23,10 @@ from gpuprov.lab.aws.volumes import VolumeStore
 from gpuprov.lab.aws.wiring import wire
 from gpuprov.lab.description import CloudDescription
 
+_SESSION = boto3.Session()
+"""One for all tests: it keeps the services' models, which take half a second to read."""
+_CHECKS = ("ENABLE_AMI_VALIDATION", "EC2_ENABLE_INSTANCE_TYPE_VALIDATION", "ENABLE_KEYPAIR_VALIDATION")
+"""What the server switches on by moto's environment variables."""
 REGION = "us-east-1"
 ZONE = "us-east-1a"
 IMAGE = "ami-0123456789abcdef0"
@@ -143,7 +148,7 @@ class Cloud:
 
     def client(self, service: str, *, region: str = REGION, retries: int = 0) -> Any:
         """A client of a service, which by default does not try again."""
-        return boto3.client(
+        return _SESSION.client(
             service,
             region_name=region,
             endpoint_url=self.endpoint,
@@ -204,6 +209,9 @@ def lab_account(folder: Path) -> Iterator[Cloud]:
         make_machine=machine,
         say=log.append,
     )
+    checks = {name: getattr(settings, name) for name in _CHECKS}
+    for name in _CHECKS:
+        setattr(settings, name, True)
     gateway, take_off = wire(account)
     server = make_server("127.0.0.1", 0, gateway, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
@@ -215,4 +223,6 @@ def lab_account(folder: Path) -> Iterator[Cloud]:
         thread.join()
         server.server_close()
         take_off()
+        for name, before in checks.items():
+            setattr(settings, name, before)
         ec2_backends[DEFAULT_ACCOUNT_ID].pop(REGION, None)

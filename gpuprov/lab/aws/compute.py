@@ -43,6 +43,8 @@ class Record:
     layers: Layers
     launch: Callable[[], Launch]
     """What it is started with, by what moto knows now."""
+    forget: Callable[[], object]
+    """Has moto write it down as terminated, with its interface and volumes gone."""
     health: Health = Health.INITIALIZING
     boot: int | None = None
     posted: bytes = b""
@@ -111,10 +113,10 @@ class Compute:
         """Have an instance boot again."""
         record.doings.put(record.machine.reboot)
 
-    def terminate(self, record: Record, finish: Callable[[], None]) -> None:
-        """Have an instance ended and its disk removed; `finish` (with the lock) tells moto."""
+    def terminate(self, record: Record) -> None:
+        """Have an instance ended and its disk removed."""
         set_state(record.instance, "shutting-down")
-        record.doings.put(lambda: self._terminate(record, finish))
+        record.doings.put(lambda: self._terminate(record))
 
     def quiet(self, record: Record, doing: Callable[[], None], *, off: bool) -> None:
         """Do something with an instance's disk.
@@ -158,12 +160,12 @@ class Compute:
             record.machine.make(launch)
             self._power_up(record)
         except Exception:
+            record.machine.cut()
+            self._end(record)
             with self.lock:
                 record.instance.state_reason.code = "Server.InternalError"
                 record.instance.state_reason.message = _LAUNCH_FAILED
                 record.instance._reason = _LAUNCH_FAILED  # noqa: SLF001 (moto has no other way)
-            record.machine.cut()
-            self._end(record, lambda: set_state(record.instance, "terminated"))
             raise
 
     def _start(self, record: Record) -> None:
@@ -199,20 +201,21 @@ class Compute:
         with self.lock:
             self._moved(record)
 
-    def _terminate(self, record: Record, finish: Callable[[], None]) -> None:
+    def _terminate(self, record: Record) -> None:
         """End and remove, then tell moto."""
         record.posted = record.machine.console()[-CONSOLE_BYTES:]
         record.machine.cut()
-        self._end(record, finish)
+        self._end(record)
 
-    def _end(self, record: Record, finish: Callable[[], None]) -> None:
+    def _end(self, record: Record) -> None:
         """Remove what an instance had on the machine; it is off."""
         with self.lock:
             self._released(record)
         record.machine.remove()
         with self.lock:
             record.ended = True
-            finish()
+            set_state(record.instance, "shutting-down")
+            record.forget()
             self._moved(record)
 
     def _quiet(self, record: Record, doing: Callable[[], None], *, off: bool) -> None:

@@ -2,6 +2,7 @@
 
 import base64
 import copy
+import functools
 from typing import Any
 
 from moto.core.responses import ActionResult
@@ -46,6 +47,8 @@ class _Desk:
 
     def __init__(self, account: Account) -> None:
         self._account = account
+        self._forget = Instance.terminate
+        """moto's own: the hooks are not in place yet."""
 
     def new(self, original: Any, instance: Any, backend: Any, *args: Any, **kwargs: Any) -> None:
         """EC2: a new instance is pending, and its own interface goes with it; moto has it running at once."""
@@ -76,14 +79,17 @@ class _Desk:
         reservation = original(backend, image_id, count, user_data, groups, **kwargs)
         for instance in reservation.instances:
             if instance.vpc_id not in self._account.routed and not off:
-                set_state(instance, "terminated")
+                set_state(instance, "shutting-down")
+                self._forget(instance)
                 raise lab_refusal("the default VPC has no network here; name a subnet of a VPC that you made")
 
             def launch(instance: Any = instance) -> Any:
                 return launch_of(backend, instance, layers=layers, gpu=gpu)
 
             machine = NoMachine() if off else self._account.make_machine(instance.id)
-            self._account.compute.launch(Record(instance=instance, machine=machine, layers=layers, launch=launch))
+            forget = functools.partial(self._forget, instance)
+            record = Record(instance=instance, machine=machine, layers=layers, launch=launch, forget=forget)
+            self._account.compute.launch(record)
         return reservation
 
     def start(self, original: Any, instance: Any) -> Any:
@@ -128,7 +134,7 @@ class _Desk:
             return original(instance)
         before = copy.copy(instance._state)  # noqa: SLF001
         if before.name not in _GONE:
-            self._account.compute.terminate(record, lambda: original(instance))
+            self._account.compute.terminate(record)
         return before
 
     def instance_status(self, getter: Any, instance: Any) -> Any:
