@@ -1,7 +1,7 @@
 """The network: one subnet per zone in use, and who may reach the hosts."""
 
 from collections.abc import Collection, Mapping
-from ipaddress import ip_network
+from ipaddress import IPv4Network, ip_network
 from typing import Final
 
 from gpuprov.cloud.decide.names import GROUP_LIMIT, group_name, shorten
@@ -27,7 +27,7 @@ def network_part(network: CloudNetworkSpec, region: str, zones: Collection[str],
         owner: whose it is.
     """
     return {
-        "cidr": network.cidr,
+        "cidr": str(IPv4Network(network.cidr, strict=False)),  # AWS takes no host part
         "public": network.public,
         "subnets": [
             {

@@ -21,7 +21,7 @@ def subnet_cidr(cidr: str, zone: str, region: str) -> str:
         GpuprovError: GP-SPEC-005 when the network is larger or smaller than AWS and eight zones allow; GP-CLOUD-022
             when the zone is no ordinary zone of the region.
     """
-    network = IPv4Network(cidr)
+    network = IPv4Network(cidr, strict=False)
     if not _LARGEST <= network.prefixlen <= _SMALLEST - _SLOT_BITS:
         raise refuse(
             "GP-SPEC-005",
