@@ -55,7 +55,8 @@ def private_key_file(cloud: CloudSpec, spec_path: Path) -> str | None:
         if name != AGENT and name.endswith(".pub"):
             private = _path(name, spec_path).with_suffix("")
             if private.is_file():
-                return str(private)
+                # Absolute: Ansible runs in a folder of its own.
+                return str(private.absolute())
     return None
 
 
