@@ -200,22 +200,37 @@ def test_the_metadata_service_wants_a_token_of_the_instance(site: Site) -> None:
     assert site.imds(OPEN, "/latest/meta-data/public-ipv4", token=token) == f"{site.public(40)}|200"
     keys = site.imds(OPEN, "/latest/meta-data/iam/security-credentials/hosts", token=token)
     assert json.loads(keys.removesuffix("|200"))["AccessKeyId"] == "ASIATEST"
-    assert site.run(OPEN, "cat /sys/class/net/eth0/address").strip() == network.mac_of(OPEN)
+    assert network.mac_of(OPEN) in site.run(OPEN, "ip link show dev eth0")
+    assert site.imds(OPEN, f"/latest/meta-data/network/interfaces/macs/{network.mac_of(OPEN)}/vpc-id", token=token) == (
+        f"{VPC}|200"
+    )
 
 
-def test_a_token_does_not_travel_further_than_its_hops(site: Site) -> None:
-    """A network of the instance's own, as a container has it, is one hop more."""
+def test_a_token_travels_as_far_as_its_hops(site: Site) -> None:
+    """A container's network, translated as Docker does it, is one hop more."""
+    space = LabNames(site.lab.id).node_namespace(OPEN)
     site.run(
         OPEN,
         "ip netns add box && ip link add v0 type veth peer name v1 netns box && ip addr add 10.99.0.1/24 dev v0 && "
         "ip link set v0 up && ip -n box addr add 10.99.0.2/24 dev v1 && ip -n box link set v1 up && "
         "ip -n box route add default via 10.99.0.1 && echo 1 >/proc/sys/net/ipv4/ip_forward",
     )
-    # The source is the instance's own address as with Docker's masquerade; without it the router drops the packet.
-    put = f"curl --silent --max-time 3 -X PUT -H 'X-aws-ec2-metadata-token-ttl-seconds: 60' {IMDS}/latest/api/token"
-    done = site.node(OPEN).exec(["ip", "netns", "exec", "box", "sh", "-c", put])
+    rules = (
+        "table ip box { chain out { type nat hook postrouting priority 100; ip saddr 10.99.0.0/24 masquerade; }; }\n"
+    )
+    network.inside(space, ["nft", "-f", "-"], stdin=rules)
+    header = "-H 'X-aws-ec2-metadata-token-ttl-seconds: 60'"
+    put = f"curl --silent --fail --max-time 3 -X PUT {header} {IMDS}/latest/api/token"
+    known = metadata_file.find_metadata(LabNames(site.lab.id), VPC, site.private(10))
+    assert known is not None
+    ends = {}
+    for hops in (1, 2):
+        metadata_file.write_metadata(site.lab, replace(known, hop_limit=hops))
+        ends[hops] = site.node(OPEN).exec(["ip", "netns", "exec", "box", "sh", "-c", put]).status
+    metadata_file.write_metadata(site.lab, known)
     site.run(OPEN, "ip netns delete box")
-    assert done.status != 0
+    network.inside(space, ["nft", "delete", "table", "ip", "box"])
+    assert ends == {1: 28, 2: 0}
 
 
 def test_who_an_instance_is_to_others(site: Site) -> None:
