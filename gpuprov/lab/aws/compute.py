@@ -110,7 +110,8 @@ class Compute:
         record.doings.put(lambda: self._stop(record, finish))
 
     def reboot(self, record: Record) -> None:
-        """Have an instance boot again."""
+        """Have an instance boot again; its status checks begin anew."""
+        record.health = Health.INITIALIZING if record.machine.watched else Health.OK
         record.doings.put(record.machine.reboot)
 
     def terminate(self, record: Record) -> None:

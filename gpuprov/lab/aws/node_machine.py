@@ -1,9 +1,12 @@
 """An instance's real half as a node: its link, its disk, its metadata, its power."""
 
+import os
 import shutil
+import signal
 import stat
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from gpuprov.lab.aws import metadata_file, network, nodes
@@ -14,12 +17,15 @@ from gpuprov.lab.command import failure, run
 from gpuprov.lab.description import LabDescription
 from gpuprov.lab.names import LabNames
 from gpuprov.lab.vendor.hardware import hardware_files
-from gpuprov.model.diagnostic import GpuprovError
 
 _MACHINE_ID = "etc/machine-id"
 _BOOT_SECONDS = 120.0
 _SHUTDOWN_SECONDS = 60.0
 _POLL = 0.05
+_ASK_SECONDS = 5.0
+_POWER_OFF = signal.SIGRTMIN + 4
+_REBOOT = signal.SIGRTMIN + 5
+"""What systemd as an init takes as these requests, bus or no bus (systemd(1), "Signals")."""
 _SSH = ":0016"
 """Port 22 as /proc/net/tcp writes it."""
 _LISTEN = "0A"
@@ -85,10 +91,7 @@ class NodeMachine:
 
     def stop(self) -> None:
         """Shut it down in order; after a minute its power is cut."""
-        self._ask("poweroff")
-        deadline = time.monotonic() + _SHUTDOWN_SECONDS
-        while self._node.supervisor() is not None and time.monotonic() < deadline:
-            time.sleep(_POLL)
+        self._ask_until(_POWER_OFF, lambda: self._node.supervisor() is None)
         self.cut()
 
     def cut(self) -> None:
@@ -98,10 +101,7 @@ class NodeMachine:
     def reboot(self) -> None:
         """Have it boot again; one that does not within a minute is switched off and on."""
         before = self._node.leader()
-        self._ask("reboot")
-        deadline = time.monotonic() + _SHUTDOWN_SECONDS
-        while self._node.leader() == before and time.monotonic() < deadline:
-            time.sleep(_POLL)
+        self._ask_until(_REBOOT, lambda: self._node.leader() != before)
         if self._node.leader() == before:
             self.cut()
             self.start()
@@ -147,12 +147,17 @@ class NodeMachine:
         metadata_file.write_metadata(self._lab, metadata)
         self._metadata = metadata
 
-    def _ask(self, what: str) -> None:
-        """Ask its systemd to go down; whether it does is seen by the one who asks."""
-        try:
-            self._node.exec(["systemctl", what])
-        except GpuprovError:
-            return
+    def _ask_until(self, request: int, done: Callable[[], bool]) -> None:
+        """Ask its systemd for something, again and again: early in a boot it does not listen yet."""
+        deadline = time.monotonic() + _SHUTDOWN_SECONDS
+        asked = 0.0
+        while not done() and time.monotonic() < deadline:
+            leader = self._node.leader()
+            if leader is not None and time.monotonic() > asked + _ASK_SECONDS:
+                asked = time.monotonic()
+                with suppress(ProcessLookupError):
+                    os.kill(leader, request)
+            time.sleep(_POLL)
 
 
 def listens(table: Path) -> bool:

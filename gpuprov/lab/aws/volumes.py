@@ -16,6 +16,16 @@ mkdir -p /dev/disk/by-id
 ln -sfn "../../${1##*/}" "$3"
 """
 """A volume in a node: the name that Nitro gives it, the kernel's own (UUID= is found by that one), and udev's link."""
+_VANISH = """\
+import contextlib, ctypes, os, sys
+for name in sys.argv[1:]:
+    while ctypes.CDLL(None).umount2(name.encode(), 2) == 0:
+        pass
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name)
+"""
+"""Removes device files, also those that nspawn bound when the node booted. The system call, not umount(8): that would
+unmount the file system that is on the device. 2 is MNT_DETACH."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,7 +56,7 @@ class Device:
 
     def vanish_argv(self) -> list[str]:
         """Return the command that removes them."""
-        return ["rm", "-f", self.path, str(self.loop), self.link]
+        return ["python3", "-c", _VANISH, self.link, self.path, str(self.loop)]
 
 
 @dataclass(slots=True)
