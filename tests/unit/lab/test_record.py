@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,20 @@ def test_a_record_can_be_read_back_whole() -> None:
     assert read_record(lab.id) == written
     write_record(replace(written, phase="up"))
     assert read_record(lab.id) == replace(written, phase="up")
+
+
+def test_a_lab_with_and_without_a_cloud_is_read_back_and_one_of_before_there_was_any() -> None:
+    for cloud in (True, False):
+        lab = draw(4, cloud=cloud)
+        write_record(LabRecord(phase="up", folder=Path("/somewhere"), description=lab))
+        found = read_record(lab.id)
+        assert found is not None
+        assert found.description == lab
+    place = names.LabNames(lab.id).record
+    stored = json.loads(place.read_text())
+    del stored["description"]["cloud"]
+    place.write_text(json.dumps(stored))
+    assert read_record(lab.id) == found
 
 
 def test_one_process_at_a_time_holds_a_lab(root: Path) -> None:
