@@ -69,6 +69,8 @@ def _make_group(group: SecurityGroup, main: ec2.Vpc) -> tuple[ec2.SecurityGroup,
         description=group["description"],
         vpc_id=main.id,
         tags=group["tags"],
+        # AWS cannot change it, and a new group of this name cannot come before the old one went.
+        opts=pulumi.ResourceOptions(ignore_changes=["description"]),
     )
     ingress = [
         vpc.SecurityGroupIngressRule(f"ingress.{rule['name']}", **_rule(rule, made)) for rule in group["ingress"]

@@ -52,7 +52,7 @@ def stack_document(
     placed = {host.name: (host.pool, host.zone) for host in hosts}
     starts = {pool: images.get(pool) or base_image(lock, pool, cloud.region) for pool in {h.pool for h in hosts}}
     return _document(cloud, owner, hosts) | {
-        "identity": identity_part(spec.storage, buckets, cloud.region, owner) if hosts else None,
+        "identity": identity_part(spec.storage, buckets, cloud.region, owner, stands=standing.role) if hosts else None,
         "buckets": [
             bucket_part(name, bucket, cloud.region, tags(owner, "bucket", name)) for name, bucket in buckets.items()
         ],

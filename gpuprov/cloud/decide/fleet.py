@@ -6,7 +6,7 @@ from typing import Final
 
 from gpuprov.cloud.decide.login import user_data
 from gpuprov.cloud.decide.refusals import refuse
-from gpuprov.cloud.decide.standing import Standing
+from gpuprov.cloud.decide.standing import Standing, StandingHost
 from gpuprov.cloud.decide.storage import VOLUME
 from gpuprov.cloud.decide.tags import Owner, tags
 from gpuprov.cloud.decide.zones import choose_zone
@@ -36,8 +36,8 @@ def planned_hosts(
     A host stays in the zone of its standing volumes, then in its own; only a new one is free.
 
     Raises:
-        GpuprovError: GP-SPEC-005 when two pools name one host; GP-CLOUD-022 when a type is offered in no zone that
-            serves.
+        GpuprovError: GP-SPEC-005 when two pools name one host, or a root volume would shrink; GP-CLOUD-022 when a
+            type is offered in no zone that serves.
     """
     hosts: dict[str, PlannedHost] = {}
     for name, pool in sorted(spec.pools.items()):
@@ -53,6 +53,7 @@ def planned_hosts(
                 )
             type_ = pool.cloud.instance
             zone = _zone(spec, cloud, zones, host, type_, standing=standing, replace=replace, pool=name)
+            _check_root(host, name, pool.cloud.root, standing.hosts.get(host) if host not in replace else None)
             hosts[host] = PlannedHost(name=host, pool=name, type=type_, root_gib=pool.cloud.root, zone=zone)
     return tuple(hosts[host] for host in sorted(hosts))
 
@@ -90,6 +91,17 @@ def _zone(
             hint=f"choose another type, or make it anew elsewhere with `{names}`; a new volume is empty",
         )
     return zone
+
+
+def _check_root(host: str, pool: str, size: int, there: StandingHost | None) -> None:
+    if there is not None and size < there.root_gib:
+        raise refuse(
+            "GP-SPEC-005",
+            f"the root volume of {host} has {there.root_gib} GiB and cannot shrink to {size} GiB",
+            address=f"pools.{pool}.cloud.root",
+            detail="EBS grows volumes in place; a smaller one comes with a new instance.",
+            hint=f"write {there.root_gib}, or make the host anew with `--replace {host}`",
+        )
 
 
 def _wanted(spec: Spec, storage: str) -> bool:

@@ -24,27 +24,31 @@ def partition(region: str) -> str:
 
 
 def identity_part(
-    storage: Mapping[str, StorageSpec], buckets: Mapping[str, str], region: str, owner: Owner
+    storage: Mapping[str, StorageSpec], buckets: Mapping[str, str], region: str, owner: Owner, *, stands: bool = False
 ) -> dict[str, object] | None:
     """The document's `identity`; None when there is nothing that hosts may do.
+
+    A role that stands stays while there are hosts, then without a policy: the provider leaves an instance's profile
+    as it is when the program drops it, so that a role made anew later would reach no standing host.
 
     Args:
         storage: the spec's.
         buckets: storage name -> bucket name.
         region: the region.
         owner: whose it is.
+        stands: whether the hosts have a role already.
 
     Raises:
         GpuprovError: GP-SPEC-005 when the policy would be longer than AWS takes.
     """
-    if not buckets:
+    if not buckets and not stands:
         return None
     statements = [
         statement
         for name, bucket in sorted(buckets.items())
         for statement in _statements(storage[name], f"arn:{partition(region)}:s3:::{bucket}")
     ]
-    policy = {"Version": _VERSION, "Statement": statements}
+    policy = {"Version": _VERSION, "Statement": statements} if statements else None
     length = len(json.dumps(policy, separators=(",", ":")))
     if length > _POLICY_LIMIT:
         raise refuse(

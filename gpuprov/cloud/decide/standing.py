@@ -12,6 +12,7 @@ class StandingHost:
 
     zone: str
     type: str
+    root_gib: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +46,8 @@ class Standing:
     """`STORAGE/HOST` -> volume."""
     buckets: Mapping[str, StandingBucket] = field(default_factory=dict)
     """Storage name -> bucket."""
+    role: bool = False
+    """Whether the hosts have a role."""
 
 
 def standing_of(resources: Mapping[str, Mapping[str, object]]) -> Standing:
@@ -59,7 +62,12 @@ def standing_of(resources: Mapping[str, Mapping[str, object]]) -> Standing:
     for address, inputs in resources.items():
         kind, _, name = address.partition(".")
         if kind == "instance":
-            hosts[name] = StandingHost(zone=_text(inputs, "availabilityZone"), type=_text(inputs, "instanceType"))
+            root = inputs.get("rootBlockDevice")
+            hosts[name] = StandingHost(
+                zone=_text(inputs, "availabilityZone"),
+                type=_text(inputs, "instanceType"),
+                root_gib=_number(root, "volumeSize") if isinstance(root, Mapping) else 0,
+            )
         elif kind == "volume":
             attachment = resources.get(f"volume_attachment.{name}", {})
             volumes[name] = StandingVolume(
@@ -72,7 +80,7 @@ def standing_of(resources: Mapping[str, Mapping[str, object]]) -> Standing:
             )
         elif kind == "bucket":
             buckets[name] = StandingBucket(bucket=_text(inputs, "bucket"), tags=_tags(inputs))
-    return Standing(hosts=hosts, volumes=volumes, buckets=buckets)
+    return Standing(hosts=hosts, volumes=volumes, buckets=buckets, role="role.main" in resources)
 
 
 def _text(inputs: Mapping[str, object], key: str) -> str:

@@ -61,14 +61,14 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Any], Outcome]]:
     """Run the program on a document; give what it registered and exported."""
     load_modules()
     monkeypatch.syspath_prepend(str(STACK))
-    outcome = Outcome()
+    runs = [Outcome()]
     register = mocks.MockMonitor.RegisterResource
 
     def caught(self: mocks.MockMonitor, request: Any) -> Any:
         answer = register(self, request)
         if request.type == "pulumi:pulumi:Stack":
             return answer
-        outcome.resources[request.name] = Registered(
+        runs[-1].resources[request.name] = Registered(
             name=request.name,
             type=request.type,
             # The mocks write the stack itself as a parent, which the engine does not.
@@ -82,10 +82,12 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Any], Outcome]]:
         return answer
 
     monkeypatch.setattr(mocks.MockMonitor, "RegisterResource", caught)
-    monkeypatch.setattr(pulumi, "export", lambda name, value: outcome.outputs.update({name: value}))
+    monkeypatch.setattr(pulumi, "export", lambda name, value: runs[-1].outputs.update({name: value}))
 
     def run_program(document: Any) -> Outcome:
         """Run the whole project when the document is a path, else the program alone."""
+        outcome = Outcome()
+        runs.append(outcome)
         mocks.set_mocks(_Cloud(), project="gpuprov-aws", stack="train")
         exported: list[Any] = []
 

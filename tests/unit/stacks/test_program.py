@@ -168,6 +168,7 @@ def test_the_role_is_the_documents(run: Run) -> None:
 
 def test_every_rule_is_a_resource_of_its_own(run: Run) -> None:
     found = run(whole_document()).resources
+    assert found["security_group.main"].ignored == ("description",)
     assert not {"ingress", "egress"} & set(found["security_group.main"].inputs)
     ssh = found["ingress.22/203.0.113.0/24"].inputs
     assert (ssh["cidrIpv4"], ssh["fromPort"], ssh["toPort"], ssh["ipProtocol"]) == ("203.0.113.0/24", 22, 22, "tcp")
@@ -214,6 +215,12 @@ def test_a_builder_has_no_role(run: Run) -> None:
     found = run(builder_document(spec, cloud_lock(), spec.pools["train"], zones=zones, login_keys=("k",))).resources
     assert "iamInstanceProfile" not in found["instance.builder"].inputs
     assert not [name for name in found if name.startswith(("role", "bucket", "volume", "instance_profile"))]
+
+
+def test_a_role_that_stands_stays_with_its_hosts_when_the_buckets_go(run: Run) -> None:
+    before = standing_of({name: resource.inputs for name, resource in run(cloud_document()).resources.items()})
+    found = run(cloud_document(cloud_spec(storage={"scratch": STORAGE["scratch"]}), standing=before)).resources
+    assert found["instance.train-a"].inputs["iamInstanceProfile"] == "gpuprov-train-us-east-1"
 
 
 def test_a_second_decision_from_the_state_is_the_same(run: Run) -> None:

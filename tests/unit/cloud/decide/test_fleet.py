@@ -46,7 +46,7 @@ def test_a_pool_without_cloud_hosts_has_none() -> None:
 
 def test_a_standing_host_keeps_its_zone_when_the_zones_change() -> None:
     spec = cloud_spec(network=cloud_network(zones=(B,)))
-    there = Standing(hosts={"train-a": StandingHost(zone=A, type=TYPE)})
+    there = Standing(hosts={"train-a": StandingHost(zone=A, type=TYPE, root_gib=200)})
     assert zones_of(spec, there) == {"train-a": A, "train-b": B}
     assert zones_of(spec, there, ("train-a",)) == {"train-a": B, "train-b": B}
 
@@ -64,13 +64,15 @@ def test_a_volume_that_the_spec_dropped_binds_nobody() -> None:
 
 
 def test_a_standing_host_needs_no_offer() -> None:
-    both = {name: StandingHost(zone=B, type=TYPE) for name in ("train-a", "train-b")}
+    both = {name: StandingHost(zone=B, type=TYPE, root_gib=200) for name in ("train-a", "train-b")}
     assert placed(cloud_spec(), Standing(hosts=both), (), {})["train-a"].zone == B
 
 
 def test_a_type_that_the_bound_zone_lacks_is_refused_with_what_binds() -> None:
     spec = cloud_spec(cloud_pool(instance="c7i.2xlarge", hosts=("train-a",)))
-    there = Standing(hosts={"train-a": StandingHost(zone=B, type=TYPE)}, volumes={"scratch/train-a": volume(B)})
+    there = Standing(
+        hosts={"train-a": StandingHost(zone=B, type=TYPE, root_gib=200)}, volumes={"scratch/train-a": volume(B)}
+    )
     with pytest.raises(GpuprovError) as caught:
         placed(spec, there)
     (found,) = caught.value.diagnostics
@@ -95,3 +97,10 @@ def test_the_base_image_is_the_locks() -> None:
         base_image(cloud_lock(), "train", "us-west-2")
     with pytest.raises(GpuprovError, match="GP-LOCK-004"):
         base_image(cloud_lock(), "other", REGION)
+
+
+def test_a_root_volume_never_shrinks_unless_the_host_is_made_anew() -> None:
+    there = Standing(hosts={"train-a": StandingHost(zone=A, type=TYPE, root_gib=201)})
+    with pytest.raises(GpuprovError, match=r"GP-SPEC-005 pools.train.cloud.root: .* 201 GiB and cannot shrink to 200"):
+        placed(cloud_spec(), there)
+    assert placed(cloud_spec(), there, ("train-a",))["train-a"].root_gib == 200

@@ -58,6 +58,11 @@ def test_there_is_no_role_without_a_bucket() -> None:
     assert identity_part({"scratch": StorageSpec(kind="volume", size="1GiB")}, {}, REGION, OWNER) is None
 
 
+def test_a_role_that_stands_stays_without_a_policy() -> None:
+    part: Any = identity_part({}, {}, REGION, OWNER, stands=True)
+    assert (part["name"], part["policy"]) == ("gpuprov-train-us-east-1", None)
+
+
 def test_a_policy_longer_than_iam_takes_is_refused() -> None:
     with pytest.raises(GpuprovError, match=r"GP-SPEC-005 storage: the hosts' policy .* has \d+ characters"):
         policy(prefixes=tuple(f"{'p' * 60}{number}/" for number in range(100)))

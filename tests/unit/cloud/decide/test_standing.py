@@ -6,7 +6,13 @@ VOLUME = {"availabilityZone": "us-east-1b", "size": 500.0, "iops": 3000.0, "thro
 def test_a_state_is_read_as_the_engine_writes_it() -> None:
     resources: dict[str, dict[str, object]] = {
         "vpc.main": {"cidrBlock": "10.0.0.0/16"},
-        "instance.a.b": {"availabilityZone": "us-east-1b", "instanceType": "p5.48xlarge"},
+        "instance.a.b": {
+            "availabilityZone": "us-east-1b",
+            "instanceType": "p5.48xlarge",
+            "rootBlockDevice": {"volumeSize": 200.0},
+        },
+        "instance.cut-off": {"instanceType": "p5.48xlarge"},
+        "role.main": {"name": "x"},
         "volume.scratch/a.b": VOLUME,
         "volume_attachment.scratch/a.b": {"deviceName": "/dev/sdg"},
         "volume.scratch/gone": VOLUME,
@@ -14,7 +20,11 @@ def test_a_state_is_read_as_the_engine_writes_it() -> None:
         "bucket_policy.datasets": {"bucket": "train-datasets"},
     }
     there = standing_of(resources)
-    assert there.hosts == {"a.b": StandingHost(zone="us-east-1b", type="p5.48xlarge")}
+    assert there.hosts == {
+        "a.b": StandingHost(zone="us-east-1b", type="p5.48xlarge", root_gib=200),
+        "cut-off": StandingHost(zone="", type="p5.48xlarge", root_gib=0),
+    }
+    assert there.role
     volume = StandingVolume(
         zone="us-east-1b", size_gib=500, iops=3000, throughput=125, device="/dev/sdg", tags={"Name": "x"}
     )
