@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gpuprov.cloud.aws_errors import code_of
 from gpuprov.cloud.instances_aws import find_instances
 from gpuprov.cloud.lookup_natural import FINDERS, Client
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 
 _TAG: Final = "gpuprov:id"
+_UNTAGGED: Final = frozenset({"NoSuchTagSet", "NoSuchBucket", "AccessDenied"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,60 @@ def _instances(client: Client, key: str) -> Iterator[str]:
     yield from find_instances(client("ec2"), key)
 
 
+def _roles(client: Client, key: str) -> Iterator[str]:
+    # IAM cannot list by tag. Roles of AWS's own services are passed over: they are many, and hold no tag of ours.
+    iam = client("iam")
+    for page in iam.get_paginator("list_roles").paginate():
+        for role in page["Roles"]:
+            name = role["RoleName"]
+            if not role["Path"].startswith("/aws-service-role/") and _is_tagged(
+                _tags(iam, "get_role", "Role", RoleName=name), key
+            ):
+                yield name
+
+
+def _profiles(client: Client, key: str) -> Iterator[str]:
+    iam = client("iam")
+    for page in iam.get_paginator("list_instance_profiles").paginate():
+        for profile in page["InstanceProfiles"]:
+            name = profile["InstanceProfileName"]
+            if _is_tagged(_tags(iam, "get_instance_profile", "InstanceProfile", InstanceProfileName=name), key):
+                yield name
+
+
+def _tags(iam: Any, operation: str, kind: str, **request: str) -> list[Mapping[str, str]]:
+    try:
+        found: list[Mapping[str, str]] = getattr(iam, operation)(**request)[kind].get("Tags", [])
+    except iam.exceptions.ClientError as error:
+        if code_of(error) != "NoSuchEntity":  # deleted while we were listing
+            raise
+        return []
+    return found
+
+
+def _buckets(client: Client, key: str) -> Iterator[str]:
+    s3 = client("s3")
+    for page in s3.get_paginator("list_buckets").paginate(BucketRegion=s3.meta.region_name):
+        for bucket in page["Buckets"]:
+            try:
+                tags = s3.get_bucket_tagging(Bucket=bucket["Name"])["TagSet"]
+            except s3.exceptions.ClientError as error:
+                # A bucket whose tags the caller may not even read is not one that the caller made.
+                if code_of(error) not in _UNTAGGED:
+                    raise
+                continue
+            if _is_tagged(tags, key):
+                yield bucket["Name"]
+
+
+def _is_tagged(tags: Iterable[Mapping[str, str]], key: str) -> bool:
+    return any(tag["Key"] == _TAG and tag["Value"] == key for tag in tags)
+
+
 _BY_KEY: Final[Mapping[str, Callable[[Client, str], Iterator[str]]]] = {
     "aws:ec2/instance:Instance": _instances,
+    "aws:iam/role:Role": _roles,
+    "aws:iam/instanceProfile:InstanceProfile": _profiles,
+    "aws:s3/bucket:Bucket": _buckets,
     **FINDERS,
 }

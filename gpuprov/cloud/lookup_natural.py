@@ -1,4 +1,4 @@
-"""Finding resources that no tag finds: by the name we gave them, or by what they join.
+"""Finding resources that take no tags: by what they belong to, or by what they join.
 
 The forms of the keys are those of `decide/natural_keys.py`; the ids are those that the AWS provider gives
 (terraform-provider-aws: `routeCreateID`, `volumeAttachmentID`; its section Import for the others).
@@ -17,30 +17,10 @@ _GONE: Final = frozenset({"NoSuchEntity", "NoSuchBucket", "404"})
 _ATTACHED: Final = frozenset({"attaching", "attached", "busy"})
 
 
-def _role(client: Client, key: str) -> Iterator[str]:
-    iam = client("iam")
-    if _answer(iam, _GONE, "get_role", RoleName=key) is not None:
-        yield key
-
-
-def _profile(client: Client, key: str) -> Iterator[str]:
-    iam = client("iam")
-    if _answer(iam, _GONE, "get_instance_profile", InstanceProfileName=key) is not None:
-        yield key
-
-
 def _role_policy(client: Client, key: str) -> Iterator[str]:
     role, _, name = key.partition(":")
     if _answer(client("iam"), _GONE, "get_role_policy", RoleName=role, PolicyName=name) is not None:
         yield key
-
-
-def _bucket(client: Client, key: str) -> Iterator[str]:
-    # The list holds only the account's own: another customer's bucket of this name must not be taken for ours.
-    for page in client("s3").get_paginator("list_buckets").paginate(Prefix=key):
-        for bucket in page["Buckets"]:
-            if bucket["Name"] == key:
-                yield key
 
 
 def _route(client: Client, key: str) -> Iterator[str]:
@@ -86,10 +66,7 @@ def _setting(operation: str, missing: str) -> Callable[[Client, str], Iterator[s
 
 
 FINDERS: Final[Mapping[str, Callable[[Client, str], Iterator[str]]]] = {
-    "aws:iam/role:Role": _role,
-    "aws:iam/instanceProfile:InstanceProfile": _profile,
     "aws:iam/rolePolicy:RolePolicy": _role_policy,
-    "aws:s3/bucket:Bucket": _bucket,
     "aws:ec2/route:Route": _route,
     "aws:ec2/routeTableAssociation:RouteTableAssociation": _route_table_association,
     "aws:ec2/volumeAttachment:VolumeAttachment": _volume_attachment,
