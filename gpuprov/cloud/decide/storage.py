@@ -1,6 +1,5 @@
 """Buckets, and the data volumes beside the hosts."""
 
-import re
 from collections.abc import Collection, Mapping
 from typing import Final
 
@@ -10,6 +9,7 @@ from gpuprov.cloud.decide.names import bucket_name
 from gpuprov.cloud.decide.refusals import refuse
 from gpuprov.cloud.decide.standing import Standing
 from gpuprov.cloud.decide.tags import Owner, tags
+from gpuprov.spec.sizes import LARGEST_GIB, size_in_gib
 from gpuprov.spec.types import CloudSpec, StorageSpec
 
 OBJECT, VOLUME = "object", "volume"
@@ -18,12 +18,8 @@ IOPS: Final = 3000
 THROUGHPUT: Final = 125
 """What every gp3 volume has at no price beyond its size, from 1 GiB on; throughput in MiB/s (Amazon EBS User Guide,
 General Purpose SSD volumes, read 2026-11-30)."""
-LARGEST_GIB: Final = 65_536
-"""Largest gp3 volume (the same page; 16 TiB before 2025-09-26)."""
 UNFINISHED_DAYS: Final = 7
 """After how many days the parts of an upload that nobody finished are removed."""
-
-_SIZE: Final = re.compile(r"([1-9][0-9]*) ?(GiB|TiB)")
 
 
 def bucket_names(spec: str, storage: Mapping[str, StorageSpec], cloud: CloudSpec, standing: Standing) -> dict[str, str]:
@@ -58,9 +54,8 @@ def size_gib(text: str, address: str) -> int:
     Raises:
         GpuprovError: GP-SPEC-005 when it is no size, or one that gp3 does not have.
     """
-    found = _SIZE.fullmatch(text.strip())
-    size = int(found[1]) * (1024 if found[2] == "TiB" else 1) if found else 0
-    if not 1 <= size <= LARGEST_GIB:
+    size = size_in_gib(text)
+    if size is None or size > LARGEST_GIB:
         raise refuse(
             "GP-SPEC-005",
             f"{text or 'nothing'} is no size of a volume",
