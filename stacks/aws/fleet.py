@@ -8,6 +8,8 @@ from pulumi_aws import ebs, ec2
 
 _FOR_LIFE = ["ami", "userData"]
 """What a standing instance keeps whatever the document says: a change of either would replace or stop it."""
+_ANOTHER = ["instanceType"]
+"""What makes another instance. The provider would stop and start the old one: its local disks would be lost unsaid."""
 
 
 def make_instance(
@@ -51,6 +53,7 @@ def make_instance(
         opts=pulumi.ResourceOptions(
             depends_on=needed,
             ignore_changes=[] if instance["replace"] else _FOR_LIFE,
+            replace_on_changes=_ANOTHER,
             # Quotas and capacity of GPU types seldom allow a second one, and its volumes can be in one place only.
             delete_before_replace=True,
         ),

@@ -28,6 +28,8 @@ class Registered:
     inputs: dict[str, Any]
     ignored: tuple[str, ...]
     """Properties that are ignored on update."""
+    another: tuple[str, ...]
+    """Properties whose change makes another resource, although the provider could change them in place."""
     after: tuple[str, ...]
     """Names of the resources that must be there first."""
     first_away: bool
@@ -75,6 +77,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Any], Outcome]]:
             urn=answer.urn.replace("::pulumi:pulumi:Stack$", "::"),
             inputs=MessageToDict(request.object),
             ignored=tuple(request.ignoreChanges),
+            another=tuple(request.replaceOnChanges),
             after=tuple(sorted(urn.rpartition("::")[2] for urn in request.dependencies)),
             first_away=request.deleteBeforeReplace,
             protected=request.protect,

@@ -87,6 +87,11 @@ def test_an_instance_keeps_image_and_user_data_unless_it_is_made_anew(run: Run) 
     assert found["instance.train-b"].ignored == ()
 
 
+def test_another_type_is_another_instance(run: Run) -> None:
+    # In place it would be a stop and a start, which nobody confirmed, and the local disks would come back empty.
+    assert run(cloud_document()).resources["instance.train-a"].another == ("instanceType",)
+
+
 def test_an_instance_is_closed_encrypted_and_where_it_should_be(run: Run) -> None:
     document = cloud_document(images={"train": "ami-1"})
     inputs = run(document).resources["instance.train-a"].inputs
