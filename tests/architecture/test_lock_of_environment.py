@@ -16,7 +16,12 @@ def lock(checkout: Path) -> str:
 
 def load_requirements() -> list[str]:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
-    return [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    extras = project["project"]["optional-dependencies"].values()
+    return [
+        *project["project"]["dependencies"],
+        *(r for extra in extras for r in extra),
+        *project["dependency-groups"]["dev"],
+    ]
 
 
 def find_pins(lock: str) -> dict[str, str]:
