@@ -5,6 +5,7 @@ import os
 import secrets
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from gpuprov.lab.aws.securitygroups import InstanceRules, Rule
 from gpuprov.lab.description import CloudDescription, LabDescription
 from gpuprov.lab.names import LabNames
 from gpuprov.lab.node import Node
+from gpuprov.lab.record import read_record
 from gpuprov.lab.state import LabState, Power
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.progress import ignore_progress
@@ -128,6 +130,12 @@ def connects(address: str, port: int) -> bool:
             return True
     except TimeoutError:
         return False
+
+
+def way_to(address: str) -> str:
+    """The link by which the machine sends to an address."""
+    told = subprocess.run(["ip", "-json", "route", "get", address], capture_output=True, text=True, check=True)
+    return str(json.loads(told.stdout)[0]["dev"])
 
 
 @pytest.fixture(scope="module")
@@ -325,6 +333,12 @@ def test_a_second_vpc_with_the_same_range_comes_and_goes(site: Site) -> None:
     other, instance = "vpc-0b", "i-00000000000000003"
     network.make_vpc(site.lab, other, site.cloud.cidr)
     network.make_instance_link(site.lab, other, instance, site.private(10), site.public(50))
+    second = "i-00000000000000004"
+    network.make_instance_link(site.lab, other, second, site.private(20), None)
+    assert way_to(site.private(10)) == LabNames(site.lab.id).vpc_link(1)
+    assert way_to(site.private(20)) == way_to(site.public(50)) == LabNames(site.lab.id).vpc_link(2)
+    network.remove_instance_link(site.lab, second)
+    assert way_to(site.private(20)) == LabNames(site.lab.id).host_link
     status = {seen.id: seen for seen in lab.status(site.state.id).cloud.instances}
     assert status[instance].power is Power.OFF
     assert (status[OPEN].power, status[OPEN].public_address) == (Power.ON, site.public(40))
@@ -376,3 +390,32 @@ def test_an_instance_comes_and_goes_alone(site: Site, os: str) -> None:
     assert vpcs.find_link(site.lab, instance) is None
     assert all(instance not in place for place in lab.leftovers(site.state.id).folders)
     assert site.node(OPEN).exec(["true"]).status == 0
+
+
+KILLED_UP = """
+import os, signal, sys
+from dataclasses import replace
+from pathlib import Path
+from gpuprov.lab import lab, making, seed
+from gpuprov.model.progress import ignore_progress
+
+making.services.wait_services = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+lab.up(replace(seed.draw(int(sys.argv[1]), nodes=1), id="ckill"), Path(sys.argv[2]), ignore_progress)
+"""
+
+
+def test_nothing_is_left_of_a_lab_that_was_killed_when_its_cloud_had_started(site: Site, tmp_path: Path) -> None:
+    """The same seed as the lab beside it: ranges and ports are in use, and must become others."""
+    lab.down("ckill", ignore_progress)
+    argv = [sys.executable, "-c", KILLED_UP, str(SEED), str(tmp_path)]
+    assert subprocess.run(argv, check=False, timeout=300).returncode == -9
+    record = read_record("ckill")
+    assert record is not None
+    killed = record.description.cloud
+    assert killed is not None
+    assert {killed.cidr, killed.public_range}.isdisjoint({site.cloud.cidr, site.cloud.public_range})
+    assert lab.leftovers("ckill").processes
+    lab.down("ckill", ignore_progress)
+    assert lab.leftovers("ckill").empty
+    assert all(services.free_port(port) for port in (killed.api_port, killed.plugin_port))
+    assert connects(site.public(40), 22)

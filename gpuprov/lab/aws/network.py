@@ -2,16 +2,18 @@
 
 The router is internet gateway, NAT gateway and metadata service in one. An instance with a public address is reached
 by it (the router translates it to the private one; the instance sees the client's own address) and leaves the VPC with
-it; one without leaves with the router's address. The private range is routed from the machine too, as over a VPN, as
-far as nothing else on the machine uses it: of two VPCs with one range the older one has it.
+it; one without leaves with the router's address. Private addresses are routed from the machine too, as over a VPN, as
+far as nothing else on the machine uses them: of two instances with one address the one in the older VPC has it.
 """
 
 import hashlib
+import json
 import shutil
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from ipaddress import IPv4Network
 from pathlib import Path
 
 from gpuprov.lab import cgroup
@@ -99,6 +101,7 @@ def make_instance_link(
         vpcs.write_link(lab, made)
     try:
         _make_link(names, vpc, made)
+        _route_private(lab, vpc, made, there=True)
         set_public_address(lab, instance_id, public_address)
     except BaseException:
         remove_instance_link(lab, instance_id)
@@ -110,6 +113,7 @@ def remove_instance_link(lab: LabDescription, instance_id: str) -> None:
     names, link = LabNames(lab.id), vpcs.find_link(lab, instance_id)
     if link is not None:
         set_public_address(lab, instance_id, None)
+        _route_private(lab, vpcs.read_vpc(lab, link.vpc_id), link, there=False)
         _change_elements(names, link.vpc_id, [_source(names, link)], there=False)
     _delete_namespace(names.node_namespace(instance_id))
     if link is not None:
@@ -193,9 +197,7 @@ def _make_router(lab: LabDescription, vpc: Vpc) -> None:
     run(["ip", "netns", "add", router])
     inside(router, ["sh", "-c", "cd /proc/sys/net/ipv4 && echo 1 >ip_forward && echo 1 >conf/all/proxy_arp"])
     run(["ip", "link", "add", link, "type", "veth", "peer", "name", _UP, "netns", router])
-    way = f"via {own} dev {link} src {lab.host} onlink"
-    private = () if used_by(vpc.network, but=names.prefix) else (f"route add {vpc.cidr} {way} metric {vpc.number}",)
-    batch([f"address add {lab.host}/32 peer {own}/32 dev {link}", f"link set {link} up", *private])
+    batch([f"address add {lab.host}/32 peer {own}/32 dev {link}", f"link set {link} up"])
     batch(
         [
             "link set lo up",
@@ -236,12 +238,25 @@ def _map_public(lab: LabDescription, vpc: Vpc, link: InstanceLink, public: str, 
     names = LabNames(lab.id)
     pairs = [("private", f"{public} : {link.private_address}"), ("public", f"{link.private_address} : {public}")]
     _change_elements(names, vpc.id, pairs, there=there)
-    host_link = names.vpc_link(vpc.number)
-    way = f"{public}/32 via {router_address(lab, vpc)} dev {host_link} src {lab.host} onlink"
+    _route(lab, vpc, public, there=there)
+
+
+def _route_private(lab: LabDescription, vpc: Vpc, link: InstanceLink, *, there: bool) -> None:
+    """Route a private address from the machine, or no more; not where something else on the machine has it."""
+    if not there or used_by(IPv4Network(link.private_address), but=LabNames(lab.id).prefix) is None:
+        _route(lab, vpc, link.private_address, there=there)
+
+
+def _route(lab: LabDescription, vpc: Vpc, address: str, *, there: bool) -> None:
+    """Route an address from the machine to a VPC's router, or no more; a route that is as it should be stays."""
+    link = LabNames(lab.id).vpc_link(vpc.number)
+    if not Path("/sys/class/net", link).exists():
+        return
     if there:
-        batch([f"route replace {way}"])
-    elif Path("/sys/class/net", host_link).exists():
-        batch([f"route delete {way}"])
+        way = f"via {router_address(lab, vpc)} dev {link} src {lab.host} onlink metric {vpc.number}"
+        batch([f"route replace {address}/32 {way}"])
+    elif json.loads(run(["ip", "-json", "-4", "route", "show", f"{address}/32", "dev", link])):
+        batch([f"route delete {address}/32 dev {link}"])
 
 
 def _source(names: LabNames, link: InstanceLink) -> tuple[str, str]:
