@@ -5,6 +5,7 @@ import hashlib
 import json
 import threading
 import time
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
@@ -31,6 +32,8 @@ __all__ = ["CloudStack", "judge"]
 
 PATIENCE: Final = 900.0
 """Seconds to wait for an engine that an ended run left at work: a create may take minutes."""
+GRACE: Final = 30.0
+"""Seconds; EC2's answers are eventually consistent (EC2 API Reference, read 2026-11-30), mostly within a few."""
 _POLL: Final = 1.0
 
 
@@ -41,15 +44,20 @@ class CloudStack:
         place: which stack, where its files are, and the variables of the account.
         engine: from `find_engine`.
         patience: seconds to wait for an engine of an earlier run that is still at work.
+        grace: seconds after the last checkpoint in which a resource that was being made may still appear.
     """
 
-    def __init__(self, place: StackPlace, engine: Engine, *, patience: float = PATIENCE) -> None:
+    def __init__(self, place: StackPlace, engine: Engine, *, patience: float = PATIENCE, grace: float = GRACE) -> None:
         self._place = place
         self._engine = engine
         self._patience = patience
+        self._grace = grace
         self._hold = place.folder / f"{place.name}.engine"
         self._mark = place.folder / f"{place.name}.unfinished"
         self._seen: tuple[str, tuple[ResourceChange, ...]] | None = None
+        """What the last preview found, and of which state and document."""
+        self._ahead: tuple[str, EventReader] | None = None
+        """A preview that recovery made, for the one that follows it."""
 
     def state(self) -> StackState:
         """Read what the files tell; neither the engine nor AWS is asked.
@@ -73,7 +81,12 @@ class CloudStack:
         Raises:
             GpuprovError: with the engine's or AWS's fault translated.
         """
-        reader = self._preview(document, replace, report, refresh=refresh)
+        fingerprint = self._fingerprint(document, replace)
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead[0] == fingerprint and not refresh:
+            reader = ahead[1]
+        else:
+            reader = self._preview(document, replace, report, refresh=refresh)
         plan = reader.plan()
         self._seen = (self._fingerprint(document, replace), plan.changes)
         return plan
@@ -286,12 +299,17 @@ class CloudStack:
         if changes:
             self._mark.touch(mode=0o600)
         try:
-            work(stack, on_event)
+            with warnings.catch_warnings():
+                # An engine that was killed cuts the stream of its events; its status says so already.
+                warnings.filterwarnings("ignore", message="Error in event stream")
+                work(stack, on_event)
         except CommandError as error:
             if changes and not reader.begun and not marked:
                 self._mark.unlink()
             output = f"{command.last.stdout}\n{command.last.stderr}" if command.last else str(error)
-            if reader.cancelled or "error: update canceled" in output:
+            # An engine that was asked to stop before it had begun says nothing at all.
+            early = cancel is not None and cancel.is_set() and not reader.begun
+            if reader.cancelled or early or "error: update canceled" in output:
                 reader.cancelled = True
                 return (_interrupted(), *(translate(reader.complaints, "") if reader.complaints else ()))
             return translate(reader.complaints, output, log=command.log)
