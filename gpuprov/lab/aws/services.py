@@ -16,7 +16,7 @@ from gpuprov.lab.record import LabRecord
 from gpuprov.lab.state import CloudStatus, InstanceStatus, Power
 
 HOST = "127.0.0.1"
-_LIBRARIES = ("moto", "boto3", "grpc", "pulumi_aws")
+_LIBRARIES = ("moto", "flask", "flask_cors", "boto3", "grpc", "pulumi_aws")
 _SECONDS = 120.0
 _POLL = 0.05
 
