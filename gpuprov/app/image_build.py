@@ -33,7 +33,7 @@ from gpuprov.lock.types import Lock, LockedImage
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.run import HostResult
-from gpuprov.provision.host_keys import forget
+from gpuprov.provision.host_keys import forget_all
 from gpuprov.spec.types import PoolSpec
 from gpuprov.store.journal import open_journal
 from gpuprov.store.lock import hold_site
@@ -164,9 +164,8 @@ def _tidy(shop: Workshop, images: list[str] | tuple[()], seconds: dict[str, floa
     late: list[Diagnostic] = []
     with _step(shop, "remove", seconds):
         try:
-            hosts = shop.stack.state().made.hosts
             shop.stack.remove(report=shop.report)
-            forget(shop.folder, (host.instance_id for host in hosts))
+            forget_all(shop.folder)
         except GpuprovError as error:
             late += error.diagnostics
         for image in images:

@@ -104,20 +104,24 @@ def _age(image: Image) -> tuple[str, str]:
 def _note(host: MadeHost, images: Sequence[Image], baked: str | None, base: LockedImage | None) -> Diagnostic | None:
     own = next((image for image in images if image.id == host.image), None)
     newest = fitting(images, host.pool, baked, _region(host)) if baked is not None else None
-    reasons = []
-    if newest is not None and newest.id != host.image and (own is None or _age(own) < _age(newest)):
-        reasons.append(f"a new host would start from {newest.id} (baked {newest.made})")
+    newer = newest is not None and newest.id != host.image and (own is None or _age(own) < _age(newest))
     started_from = own.base if own is not None else host.image
+    reasons = []
+    if newest is not None and newer:
+        reasons.append(f"a new host would start from {newest.id} (baked {newest.made})")
     if base is not None and started_from != base.id:
         reasons.append(f"its base image is {started_from}, the lock names {base.id} ({base.name})")
     if not reasons:
         return None
+    anew = f"it goes on as it is; `gpuprov up --target cloud --replace {host.name}` makes it anew"
+    # Where images are baked, a new host starts from the newest of them, whatever base that stands on.
+    stale = newest is not None and base is not None and newest.base != base.id
     return Diagnostic(
         code="GP-CLOUD-020",
         address=host.name,
         summary=f"the instance runs from the older image {host.image}",
         detail="\n".join(reasons),
-        hint=f"it goes on as it is; `gpuprov up --target cloud --replace {host.name}` makes it anew",
+        hint=f"{anew}, after `gpuprov image build {host.pool}` has baked an image on the newer base" if stale else anew,
         severity=Severity.NOTE,
     )
 

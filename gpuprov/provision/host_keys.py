@@ -119,6 +119,12 @@ def forget(folder: Path, instance_ids: Iterable[str]) -> None:
         write_record(folder, {name: keys for name, keys in record.items() if name not in gone})
 
 
+def forget_all(folder: Path) -> None:
+    """Take away the record of a stack that is gone, and its known_hosts."""
+    for name in (RECORD, KNOWN_HOSTS):
+        (folder / name).unlink(missing_ok=True)
+
+
 def _changed(host: MadeHost, old: PublicKey, new: PublicKey) -> Diagnostic:
     return Diagnostic(
         code="GP-CLOUD-017",

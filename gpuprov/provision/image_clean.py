@@ -6,6 +6,7 @@
 | machine-id (both) | journals, DHCP and monitoring tell hosts apart by it; an empty file makes systemd give a new one |
 | cloud-init's state | cloud-init takes a host whose instance id it knows for an old one, and does nothing |
 | authorized keys | the builder's login must not open hosts of the image; cloud-init writes those of the new instance |
+| the builder's own want and proof | a host of the image has another want; what gpuprov owns there stays on record |
 | logs, history, mail, temporary files, package archives | they tell of the builder, and take room |
 | random seed | every host would start with the same one |
 """
@@ -26,7 +27,7 @@ if command -v cloud-init >/dev/null 2>&1; then cloud-init clean --logs; fi
 rm -rf /var/lib/cloud/instances /var/lib/cloud/instance /var/lib/cloud/data /var/lib/cloud/sem
 rm -f /etc/sudoers.d/90-cloud-init-users
 rm -rf /var/lib/gpuprov/transactions
-rm -f /var/lib/gpuprov/proven
+rm -f /var/lib/gpuprov/proven /var/lib/gpuprov/want.json
 for home in /root /home/*; do
   [ -d "$home" ] || continue
   rm -f "$home/.ssh/authorized_keys" "$home/.ssh/authorized_keys2" "$home/.ssh/known_hosts"
@@ -41,7 +42,8 @@ if [ -e /var/lib/dbus/machine-id ] && [ ! -L /var/lib/dbus/machine-id ]; then
 fi
 rm -f /var/lib/systemd/random-seed /loader/random-seed
 if command -v journalctl >/dev/null 2>&1; then journalctl --relinquish-var >/dev/null 2>&1 || true; fi
-find /var/log -type f \( -name '*.gz' -o -name '*.[0-9]' -o -name '*.xz' -o -path '*/journal/*' \) -delete
+rm -rf /var/log/journal/*
+find /var/log -type f \( -name '*.gz' -o -name '*.[0-9]' -o -name '*.xz' \) -delete
 find /var/log -type f -exec truncate --size=0 {} +
 rm -rf /var/tmp/* /tmp/ansible* /var/mail/* /var/lib/dhcp/*.leases
 sync
