@@ -10,7 +10,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from gpuprov.lab.aws.plugin.errors import AwsError, ProviderError, from_client_error
+from gpuprov.lab.aws.plugin.errors import SDK_NAMES, AwsError, ProviderError, from_client_error
 
 _T = TypeVar("_T")
 LAB_KEY = "AKIALABGPUPROV000000"
@@ -32,6 +32,8 @@ class Cloud:
         self._endpoint = endpoint
         self._lock = threading.Lock()
         self._clients: dict[tuple[str, str], Any] = {}
+        self.account: str | None = None
+        """The number of the keys' account, once it was asked for."""
         self.default_region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or ""
 
     def client(self, service: str, region: str) -> Any:
@@ -80,8 +82,10 @@ class Call:
         return self._call("s3", operation, arguments)
 
     def account(self) -> str:
-        """Return the account's number."""
-        return str(self._call("sts", "get_caller_identity", {})["Account"])
+        """Return the account's number, which is the same for as long as the keys are."""
+        if self._cloud.account is None:
+            self._cloud.account = str(self._call("sts", "get_caller_identity", {})["Account"])
+        return self._cloud.account
 
     def arn(self, service: str, resource: str, *, account: str | None = None) -> str:
         """Return the ARN of a regional resource."""
@@ -128,7 +132,11 @@ class Call:
         except ClientError as error:
             raise from_client_error(error, service) from error
         except BotoCoreError as error:
-            raise ProviderError(f"calling {service} {operation}: {error}") from error
+            name = client.meta.method_to_api_mapping[operation]
+            raise ProviderError(
+                f"operation error {SDK_NAMES[service]}: {name}, https response error StatusCode: 0, RequestID: , "
+                f"request send failed, {error}"
+            ) from error
 
 
 def absent(look: Callable[[], _T], codes: Sequence[str]) -> _T | None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-_SDK_NAMES = {"ec2": "EC2", "iam": "IAM", "s3": "S3", "sts": "STS"}
+SDK_NAMES = {"ec2": "EC2", "iam": "IAM", "s3": "S3", "sts": "STS"}
 """How the AWS SDK for Go v2, which the real provider uses, names the services in its errors."""
 
 
@@ -33,7 +33,7 @@ class AwsError(Exception):
 
     def __str__(self) -> str:
         """Say it as the AWS SDK for Go v2 does."""
-        service = _SDK_NAMES.get(self.service, self.service)
+        service = SDK_NAMES.get(self.service, self.service)
         return (
             f"operation error {service}: {self.operation}, https response error StatusCode: {self.status}, "
             f"RequestID: {self.request or 'lab'}, api error {self.code}: {self.message}"

@@ -21,7 +21,7 @@ _NAME = re.compile(r"[\w+=,.@-]+", re.ASCII)
 def refused_by_provider(token: str, inputs: Mapping[str, Any]) -> tuple[Refused, ...]:
     """Return what the provider refuses of plain inputs, before any call."""
     return tuple(
-        Refused(property=at, reason=why) for rule, at, why in _complaints(token, inputs) if rule.by == "provider"
+        Refused(property=at, reason=why) for rule, at, why in complaints(token, inputs) if rule.by == "provider"
     )
 
 
@@ -31,12 +31,12 @@ def raise_refused_by_aws(token: str, inputs: Mapping[str, Any]) -> None:
     Raises:
         AwsError: AWS refuses the call.
     """
-    for rule, at, why in _complaints(token, inputs):
+    for rule, at, why in complaints(token, inputs):
         if rule.by != "provider":
             raise AwsError(operation=rule.by, code=rule.code, message=f"{at}: {why}" if at else why)
 
 
-def _complaints(token: str, inputs: Mapping[str, Any]) -> Iterator[tuple[table.Rule, str, str]]:
+def complaints(token: str, inputs: Mapping[str, Any]) -> Iterator[tuple[table.Rule, str, str]]:
     """Apply every rule of a type; a value that is unknown or absent breaks none."""
     for rule in table.rules():
         if rule.type != token:
@@ -44,7 +44,7 @@ def _complaints(token: str, inputs: Mapping[str, Any]) -> Iterator[tuple[table.R
         for at, value in _find(inputs, rule.property.split(".") if rule.property else [], ""):
             if wire.has_unknown(value):
                 continue
-            for below, why in _KINDS[rule.kind](value, inputs, rule):
+            for below, why in KINDS[rule.kind](value, inputs, rule):
                 yield rule, at + below, why
 
 
@@ -222,7 +222,7 @@ def _metadata_tags(value: Any, inputs: Mapping[str, Any], rule: table.Rule) -> C
             yield _below(key), f"a tag's key must have {rule.must}"
 
 
-_KINDS: Mapping[str, _Judge] = {
+KINDS: Mapping[str, _Judge] = {
     "at_least_one": _at_least_one,
     "at_most_one": _at_most_one,
     "cidr": _cidr,

@@ -7,7 +7,9 @@ serialisation. What the classes do not say ("one of", ranges, conflicts) is in `
 import collections.abc
 import importlib
 import inspect
+import threading
 import typing
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -22,6 +24,8 @@ from gpuprov.lab.aws.plugin import wire
 
 _LISTS = frozenset({collections.abc.Sequence, list})
 _MAPS = frozenset({collections.abc.Mapping, dict})
+_LOADING = threading.Lock()
+"""The SDK's lazy modules break when two threads touch one for the first time (tried 2026-11-30)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,9 +46,17 @@ class ResourceClass:
     """Wire names of all outputs but `id`."""
 
 
-@cache
 def resource_class(token: str) -> ResourceClass | None:
     """Return the SDK's class of a type such as `aws:ec2/vpc:Vpc`; None when `pulumi_aws` has no such resource."""
+    # The SDK warns of its own deprecated classes when a module loads; none of them is used here.
+    with _LOADING, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return _load(token)
+
+
+@cache
+def _load(token: str) -> ResourceClass | None:
+    """Find a class in the SDK, whose modules load when they are first touched."""
     package, _, rest = token.partition(":")
     place, _, name = rest.rpartition(":")
     module = _module(place.partition("/")[0]) if package == "aws" and name else None
@@ -71,7 +83,7 @@ def check_inputs(token: str, inputs: Mapping[str, Any]) -> tuple[Refused, ...]:
 
 def check_names(arguments: type, values: Mapping[str, Any]) -> tuple[Refused, ...]:
     """Compare only the names of an object with an argument class: a provider's configuration arrives as text."""
-    types, _ = _fields(arguments)
+    types, _ = fields(arguments)
     return tuple(
         Refused(property=name, reason=f"{arguments.__name__} has no such property")
         for name in sorted(values.keys() - types.keys())
@@ -88,7 +100,7 @@ def _module(name: str) -> ModuleType | None:
 
 
 @cache
-def _fields(arguments: type) -> tuple[dict[str, Any], frozenset[str]]:
+def fields(arguments: type) -> tuple[dict[str, Any], frozenset[str]]:
     """Return the types of an argument class by wire name, and the wire names of what is required."""
     names = _types.input_type_py_to_pulumi_names(arguments)
     parameters = inspect.signature(arguments.__init__).parameters  # type: ignore[misc]
@@ -98,9 +110,17 @@ def _fields(arguments: type) -> tuple[dict[str, Any], frozenset[str]]:
     return dict(_types.input_type_types(arguments)), frozenset(required)
 
 
+def nested(kind: Any) -> type | None:
+    """Return the argument class inside a type, such as that of a list's members; None when there is none."""
+    if isinstance(kind, type) and _types.is_input_type(kind):
+        return kind
+    inner = _choices(kind) if typing.get_origin(kind) is typing.Union else list(typing.get_args(kind))
+    return next((found for each in inner if (found := nested(each)) is not None), None)
+
+
 def _check_object(arguments: type, values: Mapping[str, Any], at: tuple[str | int, ...]) -> Iterator[Refused]:
     """Compare an object's members with an argument class."""
-    types, required = _fields(arguments)
+    types, required = fields(arguments)
     for name in sorted(required - {key for key, value in values.items() if value is not None}):
         yield Refused(property=wire.path((*at, name)), reason="is required but missing")
     for name, value in values.items():

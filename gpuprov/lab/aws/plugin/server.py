@@ -5,6 +5,7 @@ from concurrent import futures
 import grpc
 from pulumi.runtime.proto import provider_pb2_grpc
 
+from gpuprov.lab.aws.plugin import schema, table
 from gpuprov.lab.aws.plugin.cloud import Cloud
 from gpuprov.lab.aws.plugin.provider import Provider
 
@@ -45,7 +46,9 @@ class PluginServer:
             raise OSError(f"the AWS plugin cannot listen on 127.0.0.1:{port}: {error}") from error
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Load what the SDK knows of each type, a few seconds of work that no request shall wait for; begin to answer."""
+        for token in sorted(table.implemented()):
+            schema.resource_class(token)
         self._server.start()
 
     def wait(self) -> None:

@@ -19,7 +19,7 @@ from gpuprov.lab.aws.plugin.resources.handler import (
 
 _NO_VOLUME = ("InvalidVolume.NotFound",)
 _NO_INSTANCE = ("InvalidInstanceID.NotFound",)
-_DETACHED = ("IncorrectState", "InvalidAttachmentID.NotFound", *_NO_VOLUME, *_NO_INSTANCE)
+_DETACHED = ("IncorrectState", "InvalidAttachment.NotFound", *_NO_VOLUME, *_NO_INSTANCE)
 
 
 class Volume:

@@ -15,7 +15,7 @@ from gpuprov.lab.aws.plugin.resources.handler import (
 )
 
 _NO_GROUP = ("InvalidGroup.NotFound",)
-_NO_RULE = ("InvalidSecurityGroupRuleId.NotFound", *_NO_GROUP)
+_NO_RULE = ("InvalidSecurityGroupRuleId.NotFound", "InvalidPermission.NotFound", *_NO_GROUP)
 _OPEN = [{"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}]
 _RULE_INPUTS = ("ipProtocol", "fromPort", "toPort", "cidrIpv4", "cidrIpv6", "referencedSecurityGroupId", "description")
 
