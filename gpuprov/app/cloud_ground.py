@@ -10,7 +10,7 @@ from gpuprov.app.access import Access
 from gpuprov.app.cloud_hosts import coming_up, fleet_of, forget_gone, only, sort_hosts
 from gpuprov.app.cloud_images import Start, ids, listed_images, outdated_hosts, starts
 from gpuprov.app.cloud_records import standing_in, unknown_names
-from gpuprov.app.cloud_site import CloudSite
+from gpuprov.app.cloud_site import CloudSite, as_one_step
 from gpuprov.app.ground import Found, Grown
 from gpuprov.app.hosts import Fleet
 from gpuprov.app.site import open_lock
@@ -81,7 +81,7 @@ class CloudGround:
             raise GpuprovError(*unknown)
         found, told = self._starts()
         self._document = self._decide(found, state)
-        resources = place.stack.preview(self._document, replace=self._replace, report=report)
+        resources = place.stack.preview(self._document, replace=self._replace, report=as_one_step(report))
         moving = {name for change in resources.changes if change.action in _MOVING and (name := _host_of(change))}
         staying = only(state.made, lambda name: name not in moving)
         health = place.account.health([host.instance_id for host in staying.hosts]) if staying.hosts else {}

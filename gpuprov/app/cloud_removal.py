@@ -7,7 +7,7 @@ from typing import Final
 
 from gpuprov.app.cloud_hosts import forget_gone
 from gpuprov.app.cloud_records import standing_in
-from gpuprov.app.cloud_site import CloudSite
+from gpuprov.app.cloud_site import CloudSite, as_one_step
 from gpuprov.app.ground import Found, Grown
 from gpuprov.app.hosts import Fleet
 from gpuprov.cloud.decide.document import data_document, standing_document
@@ -55,7 +55,7 @@ class CloudRemoval:
             return Found(fleet=_NO_HOSTS, left=images, diagnostics=_told(images))
         whole = standing_document(self._place.site.spec, standing_in(state))
         self._document = data_document(whole, delete=self._delete)
-        resources = self._place.stack.preview(self._document, replace=(), report=report)
+        resources = self._place.stack.preview(self._document, replace=(), report=as_one_step(report))
         left = {**self._left(state), **images}
         named = {*self._delete, *(host.name for host in state.made.hosts)}
         return Found(

@@ -11,7 +11,7 @@ from gpuprov.app.site import Site
 from gpuprov.cloud.state import StackState, read_state
 from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, StackPlace
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
-from gpuprov.model.progress import Report
+from gpuprov.model.progress import Progress, Report
 from gpuprov.model.resource import ResourcePlan
 from gpuprov.spec.types import CloudSpec
 
@@ -98,6 +98,17 @@ def open_cloud(site: Site) -> CloudSite:
     account = open_account(cloud, os.environ)
     place = place_of(site, account.environment)
     return CloudSite(site=site, cloud=cloud, account=account, stack=CloudStack(place, find_engine(os.environ)))
+
+
+def as_one_step(report: Report) -> Report:
+    """A report for a preview, whose every resource would be a line: all of them are one step."""
+    seen: set[str] = set()
+
+    def tell(progress: Progress) -> None:
+        seen.add(progress.subject)
+        report(Progress(phase="preview", text=f"{len(seen)} resource(s) looked at, the last {progress.subject}"))
+
+    return tell
 
 
 def read_stack(site: Site) -> StackState:

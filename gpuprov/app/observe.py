@@ -32,6 +32,8 @@ def observe(
         access: how many at a time, and for how long.
         report: where progress goes.
     """
+    if not hosts:
+        return {}
     asked = [asked_by(fleet.wants[host.name]) for host in hosts] if fleet else []
     seen = _look(hosts, asked, access, report)
     if fleet is None:

@@ -11,10 +11,10 @@ from gpuprov.app.observe import observe, split
 from gpuprov.app.parity_sides import Side, is_file, known_names, read_meaning, read_side, read_snapshot_file
 from gpuprov.app.site import Site, open_lock, today
 from gpuprov.app.staleness import refuse_stale_lock
-from gpuprov.app.targets import targets_of
+from gpuprov.app.targets import CLOUD, ONPREM, targets_of
 from gpuprov.catalog.find import component_of
 from gpuprov.compare.compare import compare_snapshots, compare_want, count_common, count_comparable
-from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Report
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.parity.operands import Operand, OperandKind
@@ -141,11 +141,12 @@ def _side_by_side(request: ParityRequest, operands: Sequence[str], report: Repor
     first, second = (read_side(meaning, request.site, request.access, report) for meaning in meanings)
     waivers = request.site.spec.waivers if request.site else ()
     if all(meaning.kind is OperandKind.TARGET for meaning in meanings):
-        compared, alone = _pool_by_pool(first, second)
+        compared, alone, notes = _pool_by_pool(first, second, request.site)
     else:
-        compared, alone = _one_with_others(first, second, operands[0]), ()
+        compared, alone, notes = _one_with_others(first, second, operands[0]), (), ()
     missing = (*first.not_observed, *second.not_observed, *alone)
-    return judge(compared, today=today(), not_observed=missing, waivers=waivers)
+    verdict = judge(compared, today=today(), not_observed=missing, waivers=waivers)
+    return replace(verdict, diagnostics=(*verdict.diagnostics, *notes))
 
 
 def _one_with_others(first: Side, second: Side, text: str) -> list[Compared]:
@@ -164,20 +165,37 @@ def _one_with_others(first: Side, second: Side, text: str) -> list[Compared]:
     return [_compare(first.snapshots[0], snapshot) for snapshot in second.snapshots]
 
 
-def _pool_by_pool(first: Side, second: Side) -> tuple[list[Compared], tuple[NotObserved, ...]]:
+def _pool_by_pool(
+    first: Side, second: Side, site: Site | None
+) -> tuple[list[Compared], tuple[NotObserved, ...], tuple[Diagnostic, ...]]:
     """Compare two targets: in each pool, the first side's first host is what all its other hosts are held against.
 
-    Hosts of a pool that has hosts on one side only are compared with nothing, and that is said.
+    A pool that the spec has on one target only is told and left out; where hosts could not be seen on one side, those
+    of the other are compared with nothing, and that counts.
     """
     compared: list[Compared] = []
     alone: list[NotObserved] = []
-    for pool in dict.fromkeys((*first.pools.values(), *second.pools.values())):
-        ours, theirs = first.of_pool(pool), second.of_pool(pool)
+    notes: list[Diagnostic] = []
+    for pool in site.spec.pools.values() if site is not None else ():
+        if pool.onprem is None or pool.cloud is None:
+            notes.append(_one_sided(pool.name, ONPREM if pool.cloud is None else CLOUD))
+            continue
+        ours, theirs = first.of_pool(pool.name), second.of_pool(pool.name)
         if not ours or not theirs:
-            alone += [_alone(snapshot.host, pool, first if theirs else second) for snapshot in (*ours, *theirs)]
+            alone += [_alone(snapshot.host, pool.name, first if theirs else second) for snapshot in (*ours, *theirs)]
             continue
         compared += [_compare(ours[0], snapshot) for snapshot in (*ours[1:], *theirs)]
-    return compared, tuple(alone)
+    return compared, tuple(alone), tuple(notes)
+
+
+def _one_sided(pool: str, label: str) -> Diagnostic:
+    return Diagnostic(
+        code="GP-PAR-004",
+        address=f"pools.{pool}",
+        summary=f"the pool {pool} has hosts on the target {label} only; it is not compared",
+        hint=f"`gpuprov parity pool:{pool} --against lock` compares it with the lock",
+        severity=Severity.NOTE,
+    )
 
 
 def _alone(host: str, pool: str, other: Side) -> NotObserved:

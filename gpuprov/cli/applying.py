@@ -21,10 +21,12 @@ from gpuprov.render.terminal import Terminal, open_terminal
 def apply(request: UpRequest, *, yes: bool, verbose: bool, as_json: bool, no_colour: bool) -> int:
     """Run `up` or `destroy` and show what happened; returns the exit status."""
     terminal = open_terminal(colour=False if no_colour else None)
+    shown_before: list[Diagnostic] = []
     with ProgressView(terminal) as view:
 
         def ask(plan: Plan, told: Sequence[Diagnostic]) -> bool:
             show_diagnostics(told, terminal)
+            shown_before.extend(told)
             shown = Terminal(out=terminal.err, err=terminal.err) if as_json else terminal
             show_plan(plan, shown, verbose=verbose)
             if yes:
@@ -34,10 +36,11 @@ def apply(request: UpRequest, *, yes: bool, verbose: bool, as_json: bool, no_col
 
         result = up(request, ask=ask, report=view)
     if as_json:
-        show_diagnostics([*result.diagnostics, *(d for h in result.hosts for d in h.diagnostics)], terminal)
+        late = [*result.diagnostics, *(d for h in result.hosts for d in h.diagnostics)]
+        show_diagnostics([d for d in late if d not in shown_before], terminal)
         show_json(run_body(result), terminal)
     else:
-        show_run(result, terminal)
+        show_run(result, terminal, told=shown_before)
     return int(result.status)
 
 

@@ -52,7 +52,8 @@ def show_plan(plan: Plan, terminal: Terminal, *, verbose: bool = False) -> None:
             out.print(Text(f"  {told}", style="warning"))
     for host, reason in plan.excluded.items():
         out.print(Text.assemble(("x ", "error"), (host, "name"), f": {reason}"))
-    out.print(closing_line(plan))
+    if plan.hosts or plan.excluded or plan.resources.new_hosts:
+        out.print(closing_line(plan))
 
 
 def group_hosts(plans: Sequence[HostPlan]) -> list[tuple[list[str], HostPlan]]:

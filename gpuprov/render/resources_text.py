@@ -72,8 +72,10 @@ def change_lines(changes: Sequence[ResourceChange], *, verbose: bool) -> list[Te
         if change.action is ResourceAction.CREATE:
             kind, _, name = change.address.partition(".")
             made.setdefault(kind, []).append(name)
+    width = max(map(len, made), default=0)
     for kind, names in made.items():
-        lines.append(Text.assemble("  ", ("+", "add"), f" make     {kind:20} ", (", ".join(names), "name")))
+        shown = ", ".join(sorted(names))
+        lines.append(Text.assemble("  ", ("+", "add"), f" make     {kind:{width}}  ", (shown, "name")))
     for action in (ResourceAction.UPDATE, ResourceAction.REPLACE, ResourceAction.DELETE):
         for change in changes:
             if change.action is action:

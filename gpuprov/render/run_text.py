@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from gpuprov.model.change import Change, HostPlan, Plan
+from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.finding import Finding
 from gpuprov.model.run import HostResult, HostState, RunResult
 from gpuprov.render.diagnostics import diagnostic_text
@@ -21,8 +22,14 @@ _STYLES = {
 }
 
 
-def show_run(result: RunResult, terminal: Terminal) -> None:
-    """Print what was made, one line a host and a closing line on stdout, what failed on stderr."""
+def show_run(result: RunResult, terminal: Terminal, *, told: Sequence[Diagnostic] = ()) -> None:
+    """Print what was made, one line a host and a closing line on stdout, what failed on stderr.
+
+    Args:
+        result: the run.
+        terminal: where.
+        told: what was shown before the question, and is not shown again.
+    """
     show_resource_result(result.resources, terminal)
     for host in result.hosts:
         terminal.out.print(_host_line(host))
@@ -31,10 +38,13 @@ def show_run(result: RunResult, terminal: Terminal) -> None:
         for line in finding_lines(host.remaining):
             terminal.out.print(Text(f"    {line}", style="warning"))
     for diagnostic in [*result.diagnostics, *(d for host in result.hosts for d in host.diagnostics)]:
-        terminal.err.print(diagnostic_text(diagnostic))
+        if diagnostic not in told:
+            terminal.err.print(diagnostic_text(diagnostic))
     tasks, changes = sum(h.tasks for h in result.hosts), sum(h.changed for h in result.hosts)
-    run = f"; run {result.run}" if result.run else ""
-    terminal.out.print(f"{len(result.hosts)} host(s): {tasks} tasks run, {changes} changes{run}")
+    hosts = [f"{len(result.hosts)} host(s): {tasks} tasks run, {changes} changes"] if result.hosts else []
+    closing = "; ".join([*hosts, *([f"run {result.run}"] if result.run else [])])
+    if closing:
+        terminal.out.print(closing)
 
 
 def _other_moves(moves: Sequence[str]) -> list[str]:
