@@ -172,7 +172,8 @@ def tell_the_end(demo: Demo, rack: list[str], account: Account, before: frozense
     gone = json.loads(demo.step("take the cloud down", "destroy", *CLOUD, "--yes", "--json", show=False))
     left = gone["resources"]["left"]
     must(left, f"what holds data is left, and named: {', '.join(left)}")
-    names = sorted({address.partition(".")[2].partition("/")[0] for address in left})
+    data = [address for address in left if not address.startswith("image.")]
+    names = sorted({address.partition(".")[2].partition("/")[0] for address in data})
     delete = [word for name in names for word in ("--delete-data", name)]
     demo.step("the data too", "destroy", *CLOUD, "--yes", *delete)
     demo.step("and the image", "image", "prune", "--yes")
