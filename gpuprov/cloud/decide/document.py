@@ -8,7 +8,7 @@ from gpuprov.cloud.decide.identity import identity_part
 from gpuprov.cloud.decide.network import group_part, network_part
 from gpuprov.cloud.decide.refusals import refuse
 from gpuprov.cloud.decide.standing import Standing
-from gpuprov.cloud.decide.storage import bucket_names, bucket_part, volume_parts
+from gpuprov.cloud.decide.storage import bucket_names, bucket_part, check_detaching, volume_parts
 from gpuprov.cloud.decide.tags import Owner, tags
 from gpuprov.cloud.decide.zones import choose_zone
 from gpuprov.cloud.types import Document
@@ -40,14 +40,16 @@ def stack_document(
         zones: instance type -> zones of the region that offer it.
         login_keys: lines of public keys that may log in.
         images: pool -> image that new hosts start from; what runs keeps its own.
-        replace: names of hosts and of `STORAGE/HOST` volumes that are to be made anew.
+        replace: names of hosts, of volumes (`STORAGE/HOST`) and of storages, whose hosts and volumes are made anew.
         standing: what the stack's state holds; its zones, device names and bucket names stay.
 
     Raises:
-        GpuprovError: GP-SPEC-005, GP-SPEC-008, GP-CLOUD-018, GP-CLOUD-019, GP-CLOUD-022, GP-LOCK-004.
+        GpuprovError: GP-SPEC-005, GP-SPEC-008, GP-CLOUD-014, GP-CLOUD-018, GP-CLOUD-019, GP-CLOUD-022, GP-LOCK-004.
     """
     cloud, owner = _cloud(spec), Owner(spec=spec.name, stack=spec.name)
-    hosts = planned_hosts(spec, cloud, zones, standing=standing, replace=replace)
+    bound = standing.without(replace)
+    hosts = planned_hosts(spec, cloud, zones, bound)
+    check_detaching(spec.storage, {host.name for host in hosts}, standing, replace)
     buckets = bucket_names(spec.name, spec.storage, cloud, standing)
     placed = {host.name: (host.pool, host.zone) for host in hosts}
     starts = {pool: images.get(pool) or base_image(lock, pool, cloud.region) for pool in {h.pool for h in hosts}}
@@ -56,7 +58,7 @@ def stack_document(
         "buckets": [
             bucket_part(name, bucket, cloud.region, tags(owner, "bucket", name)) for name, bucket in buckets.items()
         ],
-        "volumes": volume_parts(spec.storage, placed, owner, standing=standing, replace=replace),
+        "volumes": volume_parts(spec.storage, placed, owner, bound),
         "instances": [
             instance_part(
                 host, owner, image=starts[host.pool], keys=login_keys, user=cloud.user, replace=frozenset(replace)

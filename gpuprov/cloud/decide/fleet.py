@@ -29,11 +29,17 @@ class PlannedHost:
 
 
 def planned_hosts(
-    spec: Spec, cloud: CloudSpec, zones: Mapping[str, Sequence[str]], *, standing: Standing, replace: Collection[str]
+    spec: Spec, cloud: CloudSpec, zones: Mapping[str, Sequence[str]], standing: Standing
 ) -> tuple[PlannedHost, ...]:
     """Place every cloud host of the spec.
 
     A host stays in the zone of its standing volumes, then in its own; only a new one is free.
+
+    Args:
+        spec: the spec.
+        cloud: its cloud target.
+        zones: instance type -> zones of the region that offer it.
+        standing: what binds, without what is made anew.
 
     Raises:
         GpuprovError: GP-SPEC-005 when two pools name one host, or a root volume would shrink; GP-CLOUD-022 when a
@@ -51,10 +57,14 @@ def planned_hosts(
                     address=f"pools.{name}.cloud.hosts",
                     hint="a host belongs to one pool",
                 )
-            type_ = pool.cloud.instance
-            zone = _zone(spec, cloud, zones, host, type_, standing=standing, replace=replace, pool=name)
-            _check_root(host, name, pool.cloud.root, standing.hosts.get(host) if host not in replace else None)
-            hosts[host] = PlannedHost(name=host, pool=name, type=type_, root_gib=pool.cloud.root, zone=zone)
+            _check_root(host, name, pool.cloud.root, standing.hosts.get(host))
+            hosts[host] = PlannedHost(
+                name=host,
+                pool=name,
+                type=pool.cloud.instance,
+                root_gib=pool.cloud.root,
+                zone=_zone(spec, cloud, zones, standing, host=host, type_=pool.cloud.instance, pool=name),
+            )
     return tuple(hosts[host] for host in sorted(hosts))
 
 
@@ -62,19 +72,18 @@ def _zone(
     spec: Spec,
     cloud: CloudSpec,
     zones: Mapping[str, Sequence[str]],
+    standing: Standing,
+    *,
     host: str,
     type_: str,
-    *,
-    standing: Standing,
-    replace: Collection[str],
     pool: str,
 ) -> str:
     address = f"pools.{pool}.cloud.instance"
-    there = standing.hosts.get(host) if host not in replace else None
+    there = standing.hosts.get(host)
     holding = {
         volume.zone: name
         for name, volume in sorted(standing.volumes.items())
-        if name.partition("/")[2] == host and name not in replace and _wanted(spec, name.partition("/")[0])
+        if name.partition("/")[2] == host and _wanted(spec, name.partition("/")[0])
     }
     zone = next(iter(holding), there.zone if there is not None else "")
     if not zone:

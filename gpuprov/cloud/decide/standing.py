@@ -1,7 +1,7 @@
 """What already stands in a stack's state, as far as it binds later decisions: it must not be decided anew."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from gpuprov.cloud.decide.tags import Tags
 
@@ -48,6 +48,19 @@ class Standing:
     """Storage name -> bucket."""
     role: bool = False
     """Whether the hosts have a role."""
+
+    def without(self, names: Collection[str]) -> "Standing":
+        """What still binds when hosts and volumes of these names are made anew; a storage names all its volumes."""
+        return replace(
+            self,
+            hosts={name: host for name, host in self.hosts.items() if name not in names},
+            volumes={name: volume for name, volume in self.volumes.items() if not is_named(name, names)},
+        )
+
+
+def is_named(volume: str, names: Collection[str]) -> bool:
+    """Whether a volume (`STORAGE/HOST`) is among the names, by its own or by its storage's."""
+    return volume in names or volume.partition("/")[0] in names
 
 
 def standing_of(resources: Mapping[str, Mapping[str, object]]) -> Standing:

@@ -7,8 +7,9 @@ from gpuprov.cloud.decide.devices import assign_devices
 from gpuprov.cloud.decide.identity import tls_policy
 from gpuprov.cloud.decide.names import bucket_name
 from gpuprov.cloud.decide.refusals import refuse
-from gpuprov.cloud.decide.standing import Standing
+from gpuprov.cloud.decide.standing import Standing, StandingVolume, is_named
 from gpuprov.cloud.decide.tags import Owner, tags
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.spec.sizes import LARGEST_GIB, size_in_gib
 from gpuprov.spec.types import CloudSpec, StorageSpec
 
@@ -70,9 +71,7 @@ def volume_parts(
     storage: Mapping[str, StorageSpec],
     hosts: Mapping[str, tuple[str, str]],
     owner: Owner,
-    *,
     standing: Standing,
-    replace: Collection[str],
 ) -> list[dict[str, object]]:
     """The document's `volumes`: one on each host for each storage of kind `volume`.
 
@@ -80,19 +79,60 @@ def volume_parts(
         storage: the spec's.
         hosts: host -> pool and zone.
         owner: whose they are.
-        standing: what is there; device names and sizes of it bind.
-        replace: names of what is made anew, which nothing binds.
+        standing: what binds, without what is made anew: device names stay, and sizes only grow.
 
     Raises:
         GpuprovError: GP-SPEC-005 for a bad or smaller size, or more volumes than a host has device names for.
     """
     sizes = {name: size_gib(s.size, f"storage.{name}.size") for name, s in storage.items() if s.kind == VOLUME}
     return [
-        _volume(f"{name}/{host}", sizes[name], placed, devices[name], owner, standing=standing, replace=replace)
+        _volume(
+            f"{name}/{host}",
+            sizes[name],
+            placed,
+            owner,
+            device=devices[name],
+            there=standing.volumes.get(f"{name}/{host}"),
+        )
         for host, placed in sorted(hosts.items())
         for devices in [assign_devices(sizes, _devices_of(host, standing))]
         for name in sorted(sizes)
     ]
+
+
+def check_detaching(
+    storage: Mapping[str, StorageSpec], staying: Collection[str], standing: Standing, replace: Collection[str]
+) -> None:
+    """Refuse to take a volume off a host that stays: it may be mounted there, and nothing but the host ends that.
+
+    Args:
+        storage: the spec's.
+        staying: hosts of the spec.
+        standing: everything that is there.
+        replace: names of what is made anew.
+
+    Raises:
+        GpuprovError: GP-CLOUD-014 for each volume that would go, or be made anew, without its host.
+    """
+    kept = {name for name, spec in storage.items() if spec.kind == VOLUME}
+    refused = []
+    for name, volume in sorted(standing.volumes.items()):
+        of, _, host = name.partition("/")
+        stays = host in staying and host in standing.hosts and host not in replace
+        if volume.device is None or not stays or (of in kept and not is_named(name, replace)):
+            continue
+        way = f"`--replace {name} --replace {host}`"
+        refused.append(
+            Diagnostic(
+                code="GP-CLOUD-014",
+                summary=f"the volume {name} is attached to {host}, which stays; it can only go together with it",
+                address=f"storage.{of}",
+                detail="Taking a volume off a running host may damage what is on it. Nothing was changed.",
+                hint=f"make the host anew too: {way}" if of in kept else f"put {of} back into the spec, or give {way}",
+            )
+        )
+    if refused:
+        raise GpuprovError(*refused)
 
 
 def _devices_of(host: str, standing: Standing) -> dict[str, str]:
@@ -105,22 +145,20 @@ def _volume(
     name: str,
     size: int,
     placed: tuple[str, str],
-    device: str,
     owner: Owner,
     *,
-    standing: Standing,
-    replace: Collection[str],
+    device: str,
+    there: StandingVolume | None,
 ) -> dict[str, object]:
     storage, _, host = name.partition("/")
     pool, zone = placed
-    there = standing.volumes.get(name)
-    if there is not None and size < there.size_gib and name not in replace:
+    if there is not None and size < there.size_gib:
         raise refuse(
             "GP-SPEC-005",
             f"the volume {name} has {there.size_gib} GiB and cannot shrink to {size} GiB",
             address=f"storage.{storage}.size",
             detail="EBS grows volumes in place; a smaller one is a new one, without the data.",
-            hint=f"write {there.size_gib}GiB, or make it anew with `--replace {name}`",
+            hint=f"write {there.size_gib}GiB, or make it anew with its host: `--replace {name} --replace {host}`",
         )
     return {
         "name": name,

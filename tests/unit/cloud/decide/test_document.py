@@ -8,6 +8,7 @@ from cloud_builders import (
     BASE,
     BUILDER_TYPE,
     KEYS,
+    TYPE,
     ZONES,
     cloud_document,
     cloud_lock,
@@ -19,7 +20,7 @@ from cloud_builders import (
 )
 
 from gpuprov.cloud.decide.document import builder_document, data_document, standing_document
-from gpuprov.cloud.decide.standing import Standing, StandingBucket, StandingVolume
+from gpuprov.cloud.decide.standing import Standing, StandingBucket, StandingVolume, standing_of
 from gpuprov.cloud.types import Document
 from gpuprov.model.diagnostic import GpuprovError
 
@@ -69,6 +70,18 @@ def test_new_hosts_start_from_the_given_image_or_the_locks() -> None:
 def test_only_what_is_named_is_made_anew() -> None:
     found = entries(cloud_document(replace=("train-b",)), "instances")
     assert {name: entry["replace"] for name, entry in found.items()} == {"train-a": False, "train-b": True}
+
+
+def test_a_volume_goes_only_with_its_host() -> None:
+    inputs: dict[str, dict[str, object]] = {
+        "instance.train-a": {"availabilityZone": "us-east-1a", "instanceType": TYPE},
+        "volume.scratch/train-a": {"availabilityZone": "us-east-1a", "size": 500.0},
+        "volume_attachment.scratch/train-a": {"deviceName": "/dev/sdf"},
+    }
+    with pytest.raises(GpuprovError, match="GP-CLOUD-014"):
+        cloud_document(standing=standing_of(inputs), replace=("scratch/train-a",))
+    found = cloud_document(standing=standing_of(inputs), replace=("scratch/train-a", "train-a"))
+    assert entries(found, "instances")["train-a"]["replace"]
 
 
 def test_each_hosts_user_data_is_its_own() -> None:

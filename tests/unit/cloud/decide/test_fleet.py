@@ -20,7 +20,7 @@ def placed(
 ) -> dict[str, PlannedHost]:
     assert spec.cloud is not None
     offered = ZONES if zones is None else zones
-    hosts = planned_hosts(spec, spec.cloud, offered, standing=standing, replace=replace)  # type: ignore[arg-type]
+    hosts = planned_hosts(spec, spec.cloud, offered, standing.without(replace))  # type: ignore[arg-type]
     return {host.name: host for host in hosts}
 
 
@@ -56,6 +56,7 @@ def test_a_host_goes_where_its_volume_is() -> None:
     assert zones_of(cloud_spec(), there) == {"train-a": B, "train-b": A}
     assert zones_of(cloud_spec(), there, ("train-a",))["train-a"] == B
     assert zones_of(cloud_spec(), there, ("train-a", "scratch/train-a"))["train-a"] == A
+    assert zones_of(cloud_spec(), there, ("train-a", "scratch"))["train-a"] == A
 
 
 def test_a_volume_that_the_spec_dropped_binds_nobody() -> None:

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from cloud_builders import REGION, cloud_spec
 
-from gpuprov.cloud.decide.standing import Standing, StandingBucket, StandingVolume
-from gpuprov.cloud.decide.storage import bucket_names, bucket_part, size_gib, volume_parts
+from gpuprov.cloud.decide.standing import Standing, StandingBucket, StandingHost, StandingVolume
+from gpuprov.cloud.decide.storage import bucket_names, bucket_part, check_detaching, size_gib, volume_parts
 from gpuprov.cloud.decide.tags import Owner
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.spec.types import CloudSpec, StorageSpec
@@ -25,7 +25,7 @@ def cloud() -> CloudSpec:
 
 def volumes(size: str = "500GiB", standing: Standing = Standing(), replace_: tuple[str, ...] = ()) -> dict[str, Any]:  # noqa: B008 frozen
     storage = {"scratch": StorageSpec(kind="volume", size=size), "data": StorageSpec(kind="object")}
-    return {e["name"]: e for e in volume_parts(storage, HOSTS, OWNER, standing=standing, replace=replace_)}  # type: ignore[misc]
+    return {e["name"]: e for e in volume_parts(storage, HOSTS, OWNER, standing.without(replace_))}  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(("text", "size"), [("1GiB", 1), ("500GiB", 500), ("2TiB", 2048), ("64TiB", 65536)])
@@ -73,3 +73,39 @@ def test_a_bucket_that_stands_keeps_its_name() -> None:
 def test_a_bucket_is_never_emptied_by_the_engine() -> None:
     part = bucket_part("data", "b-1", REGION, {"Name": "n"})
     assert (part["force_destroy"], part["unfinished_days"]) == (False, 7)
+
+
+SCRATCH = {"scratch": StorageSpec(kind="volume", size="500GiB")}
+HOST = StandingHost(zone="us-east-1a", type="p5.48xlarge", root_gib=200)
+BOTH = Standing(hosts={"a": HOST}, volumes={"scratch/a": THERE})
+LOOSE = Standing(hosts={"a": HOST}, volumes={"scratch/a": replace(THERE, device=None)})
+
+
+@pytest.mark.parametrize(
+    ("storage", "hosts", "standing", "named"),
+    [
+        pytest.param(SCRATCH, {"a"}, BOTH, (), id="nothing goes"),
+        pytest.param(SCRATCH, {"a"}, BOTH, ("a",), id="the host is made anew, its volume stays"),
+        pytest.param(SCRATCH, {"a"}, BOTH, ("a", "scratch"), id="both are made anew"),
+        pytest.param({}, {"a"}, BOTH, ("a",), id="the volume goes with the host that is made anew"),
+        pytest.param({}, set(), BOTH, (), id="both go"),
+        pytest.param({}, {"a"}, LOOSE, (), id="a volume that no host holds goes"),
+    ],
+)
+def test_a_volume_may_go_with_its_host(storage: Any, hosts: Any, standing: Standing, named: tuple[str, ...]) -> None:
+    check_detaching(storage, hosts, standing, named)
+
+
+@pytest.mark.parametrize(
+    ("storage", "named", "hint"),
+    [
+        pytest.param({}, (), "put scratch back into the spec, or give `--replace scratch/a --replace a`", id="dropped"),
+        pytest.param({}, ("scratch",), "put scratch back", id="dropped and named"),
+        pytest.param(SCRATCH, ("scratch/a",), "make the host anew too: `--replace scratch/a --replace a`", id="named"),
+        pytest.param(SCRATCH, ("scratch",), "make the host anew too", id="named by its storage"),
+    ],
+)
+def test_a_volume_is_never_taken_off_a_host_that_stays(storage: Any, named: tuple[str, ...], hint: str) -> None:
+    with pytest.raises(GpuprovError, match=r"GP-CLOUD-014 storage.scratch: the volume scratch/a is attached") as caught:
+        check_detaching(storage, {"a"}, BOTH, named)
+    assert caught.value.diagnostics[0].hint.startswith(hint)
