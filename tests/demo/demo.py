@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.e2e.account import Account
+from tests.e2e.account import Account, storage_names
 from tests.e2e.site import exported
 
 ONPREM = ("--target", "onprem")
@@ -176,7 +176,7 @@ def tell_the_end(demo: Demo, rack: list[str], account: Account, before: frozense
     names = sorted({address.partition(".")[2].partition("/")[0] for address in data})
     delete = [word for name in names for word in ("--delete-data", name)]
     demo.step("the data too", "destroy", *CLOUD, "--yes", *delete)
-    demo.step("and the image", "image", "prune", "--yes")
+    demo.step("and the image", "image", "prune", "--keep", "0", "--yes")
     left_over = account.listing() - before
     must(not left_over, f"the account is as it was before {sorted(left_over) or ''}".strip())
 

@@ -1,6 +1,6 @@
 """What the lab's AWS account holds, asked with boto3 past gpuprov: each resource as one line."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import boto3
@@ -60,3 +60,9 @@ class Account:
         found += [f"profile {p['InstanceProfileName']}" for p in iam.list_instance_profiles()["InstanceProfiles"]]
         found += [f"policy {p['Arn']}" for p in iam.list_policies(Scope="Local")["Policies"]]
         return frozenset(found)
+
+
+def storage_names(left: Iterable[str]) -> list[str]:
+    """Names of the spec's storage, out of the addresses of what `destroy` left (`bucket.NAME`, `volume.NAME/HOST`)."""
+    parts = (address.partition(".") for address in left)
+    return sorted({name.partition("/")[0] for kind, _, name in parts if kind in {"bucket", "volume"}})

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.account import Account
+from tests.e2e.account import Account, storage_names
 from tests.e2e.site import LabSite, touched
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]
@@ -179,11 +179,11 @@ def test_destroy_leaves_what_holds_data_and_names_it(
     assert named
     kinds = {line.split()[0] for line in left}
     assert kinds <= {"bucket", "Volumes", "image", "snapshot"}, left
-    data = {line.split()[1] for line in left if line.split()[0] in {"bucket", "Volumes"}}
+    data = {line.split()[1] for line in left if line.split()[0] in {"bucket", "Volumes", "image"}}
     assert data == set(named.values())
-    storages = sorted({address.partition(".")[2].partition("/")[0] for address in named})
-    cloud.run("destroy", "--target", CLOUD, "--yes", *(w for name in storages for w in ("--delete-data", name)))
-    cloud.run("image", "prune", "--yes")
+    delete = [word for name in storage_names(named) for word in ("--delete-data", name)]
+    cloud.run("destroy", "--target", CLOUD, "--yes", *delete)
+    cloud.run("image", "prune", "--keep", "0", "--yes")
     assert account.listing() == before
 
 

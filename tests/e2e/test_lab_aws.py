@@ -160,9 +160,10 @@ def aws(fresh_lab: Callable[..., LabSite], tmp_path_factory: pytest.TempPathFact
     made.demolish()
     assert account.listing() == before
     assert made.loops() == ""
-    assert list(made.names.images_folder.iterdir()) == []
-    assert list(made.names.volumes_folder.iterdir()) == []
-    assert list(made.names.vpcs_folder.iterdir()) == []
+    names = made.names
+    assert [
+        p for folder in (names.images_folder, names.volumes_folder, names.vpcs_folder) for p in folder.glob("*")
+    ] == []
     nodes = {node.name for node in site.lab.description.nodes}
     assert {place.name for place in (made.names.folder / "nodes").iterdir()} == nodes
     left = labs.leftovers(site.lab.id)
@@ -299,6 +300,13 @@ def test_a_network_that_is_used_cannot_go(aws: Aws, first: str) -> None:
         with pytest.raises(ClientError, match="DependencyViolation"):
             call(**what)
     aws.sh(first, "true")
+
+
+def test_the_caller_is_of_the_labs_account(aws: Aws) -> None:
+    cloud = aws.site.lab.description.cloud
+    assert cloud is not None
+    assert aws.account.client("sts").get_caller_identity()["Account"] == cloud.account
+    assert aws.ec2.describe_vpcs(VpcIds=[aws.vpc])["Vpcs"][0]["OwnerId"] == cloud.account
 
 
 def test_a_hundred_instances_without_nodes(aws: Aws) -> None:

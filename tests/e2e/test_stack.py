@@ -175,8 +175,8 @@ def test_the_life_of_a_stack(ground: Ground) -> None:
 
 
 def test_what_changes_a_standing_host(ground: Ground) -> None:
-    older, _ = ground.images
-    ground.make(cloud_document(cloud_spec(), images={"train": older}))
+    first = {"train": ground.images[0]}
+    ground.make(cloud_document(cloud_spec(), images=first))
 
     other = replace(cloud_pool(), cloud=PoolCloudSpec(instance="g6.xlarge", hosts=("train-a", "train-b"), root=300))
     plan = ground.look(cloud_document(cloud_spec(other), zones=OFFERS, standing=ground.standing))
@@ -187,7 +187,7 @@ def test_what_changes_a_standing_host(ground: Ground) -> None:
     doors = cloud_network(ranges={"office": ("203.0.113.0/24", "192.0.2.0/24")})
     bare = {"scratch": replace(STORAGE["scratch"], size="501GiB")}
     spec = cloud_spec(larger, network=doors, storage=bare)
-    changed, _ = ground.make(cloud_document(spec, images={"train": older}, standing=ground.standing))
+    changed, _ = ground.make(cloud_document(spec, images=first, standing=ground.standing))
     assert {address: action for address, action in changed.items() if not address.startswith("bucket")} == {
         "ingress.22/192.0.2.0/24": "create",
         "volume.scratch/train-a": "update",
@@ -196,4 +196,15 @@ def test_what_changes_a_standing_host(ground: Ground) -> None:
         "instance.train-b": "update",
         "role_policy.main": "delete",
     }
-    assert ground.make(cloud_document(spec, images={"train": older}, standing=ground.standing))[0] == {}
+    assert ground.make(cloud_document(spec, images=first, standing=ground.standing))[0] == {}
+
+    # A volume goes with its host: the old instance first, so that nothing is taken off a running one.
+    none = cloud_spec(larger, network=doors, storage={})
+    named = ("train-a", "train-b", "scratch")
+    changed, applied = ground.make(cloud_document(none, standing=ground.standing, replace=named, images=first), named)
+    assert {address: action for address, action in changed.items() if "train-a" in address} == {
+        "instance.train-a": "replace",
+        "volume.scratch/train-a": "delete",
+        "volume_attachment.scratch/train-a": "delete",
+    }
+    assert (applied.made.volumes, ground.volumes()) == ({}, {})
