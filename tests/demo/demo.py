@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.e2e.account import Account, storage_names
+from tests.e2e.account import Account
 from tests.e2e.site import exported
 
 ONPREM = ("--target", "onprem")
