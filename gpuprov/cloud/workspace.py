@@ -5,6 +5,7 @@ import os
 import secrets
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -196,8 +197,10 @@ def _load(folder: Path) -> ModuleType:
     with _loading:
         if folder in _loaded:
             return _loaded[folder]
-        for part in _MODULES:
-            getattr(importlib.import_module(f"pulumi_aws.{part}"), "__all__", None)  # any attribute makes it load
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of classes that nobody here uses
+            for part in _MODULES:
+                getattr(importlib.import_module(f"pulumi_aws.{part}"), "__all__", None)  # any attribute makes it load
         names = {path.stem for path in folder.glob("*.py")}
         others = {name: sys.modules.pop(name) for name in names if name in sys.modules}
         sys.path.insert(0, str(folder))

@@ -7,6 +7,7 @@ What it shall do is read from `FOLDER/.orders.json` at each call, all optional:
   lose: [type token]               a create makes the resource, and then the whole plugin dies
   replace: [property]              a change of it replaces the resource
 """
+# ruff: noqa: ANN001, ANN201, N802 (gRPC's own form)
 
 import json
 import os
@@ -73,27 +74,27 @@ class Plugin(provider_pb2_grpc.ResourceProviderServicer):
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
 
-    def GetPluginInfo(self, request, context):  # noqa: N802
+    def GetPluginInfo(self, request, context):
         return plugin_pb2.PluginInfo(version="7.51.1")
 
-    def Attach(self, request, context):  # noqa: N802
+    def Attach(self, request, context):
         return empty_pb2.Empty()
 
-    def CheckConfig(self, request, context):  # noqa: N802
+    def CheckConfig(self, request, context):
         return provider_pb2.CheckResponse(inputs=request.news)
 
-    def DiffConfig(self, request, context):  # noqa: N802
+    def DiffConfig(self, request, context):
         return provider_pb2.DiffResponse(changes=provider_pb2.DiffResponse.DIFF_NONE)
 
-    def Configure(self, request, context):  # noqa: N802
+    def Configure(self, request, context):
         return provider_pb2.ConfigureResponse(
             acceptSecrets=True, acceptResources=True, acceptOutputs=False, supportsPreview=True
         )
 
-    def Check(self, request, context):  # noqa: N802
+    def Check(self, request, context):
         return provider_pb2.CheckResponse(inputs=request.news)
 
-    def Diff(self, request, context):  # noqa: N802
+    def Diff(self, request, context):
         old, new = _plain(request.old_inputs), _plain(request.news)
         kept = set(request.ignoreChanges)
         names = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name) and name not in kept]
@@ -110,7 +111,7 @@ class Plugin(provider_pb2_grpc.ResourceProviderServicer):
             hasDetailedDiff=True,
         )
 
-    def Create(self, request, context):  # noqa: N802
+    def Create(self, request, context):
         kind = request.urn.split("::")[2].split("$")[-1]
         inputs = _plain(request.properties)
         if request.preview:
@@ -129,7 +130,7 @@ class Plugin(provider_pb2_grpc.ResourceProviderServicer):
         time.sleep(seconds / 2)
         return provider_pb2.CreateResponse(id=name, properties=_struct(_outputs(name, inputs)))
 
-    def Read(self, request, context):  # noqa: N802
+    def Read(self, request, context):
         row = self.folder.read(request.id)
         if row is None:
             return provider_pb2.ReadResponse()
@@ -137,20 +138,20 @@ class Plugin(provider_pb2_grpc.ResourceProviderServicer):
             id=request.id, inputs=_struct(row["inputs"]), properties=_struct(_outputs(request.id, row["inputs"]))
         )
 
-    def Update(self, request, context):  # noqa: N802
+    def Update(self, request, context):
         inputs = _plain(request.news)
         if not request.preview:
             row = self.folder.read(request.id) or {}
             self.folder.write(request.id, {**row, "inputs": inputs})
         return provider_pb2.UpdateResponse(properties=_struct(_outputs(request.id, inputs)))
 
-    def Delete(self, request, context):  # noqa: N802
+    def Delete(self, request, context):
         kind = request.urn.split("::")[2].split("$")[-1]
         time.sleep(float(self.folder.orders().get("slow_delete", {}).get(kind, 0)))
         self.folder.delete(request.id)
         return empty_pb2.Empty()
 
-    def Cancel(self, request, context):  # noqa: N802
+    def Cancel(self, request, context):
         return empty_pb2.Empty()
 
 

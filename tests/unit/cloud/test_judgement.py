@@ -25,7 +25,7 @@ CASES = (
 
 @pytest.mark.parametrize(("address", "kind", "action", "named", "refused"), CASES)
 def test_what_holds_data_goes_only_by_its_name(
-    address: str, kind: str, action: ResourceAction, named: tuple[str, ...], refused: bool
+    address: str, kind: str, action: ResourceAction, named: tuple[str, ...], *, refused: bool
 ) -> None:
     change = ResourceChange(address=address, type=kind, action=action, urn="urn", reasons=("availabilityZone",))
     found = judge(ResourcePlan(changes=(change,)), named=named)
