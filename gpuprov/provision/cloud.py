@@ -263,7 +263,7 @@ def _too_late(wait: _Wait, account: Account, elapsed: float) -> Diagnostic:
     host, console = wait.host, ""
     if wait.running:
         console = account.console(host.instance_id)
-    untrusted = wait.running and wait.answers and not wait.trusted
+    untrusted = wait.running and wait.checks in _CHECKED and wait.answers and not wait.trusted
     if untrusted:
         hint = (
             "the image must print its host keys on the console, as cloud-init does (ssh: emit_keys_to_console); an"
