@@ -46,7 +46,7 @@ class PluginServer:
             raise OSError(f"the AWS plugin cannot listen on 127.0.0.1:{port}: {error}") from error
 
     def start(self) -> None:
-        """Load what the SDK knows of each type, a few seconds of work that no request shall wait for; begin to answer."""
+        """Load what the SDK knows of each type, seconds of work that no request shall wait for; begin to answer."""
         for token in sorted(table.implemented()):
             schema.resource_class(token)
         self._server.start()

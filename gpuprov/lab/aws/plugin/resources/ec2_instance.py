@@ -100,7 +100,6 @@ class Instance:
             "Placement": {"AvailabilityZone": zone} if zone else None,
             "EbsOptimized": inputs.get("ebsOptimized"),
             "DisableApiTermination": inputs.get("disableApiTermination"),
-            "InstanceInitiatedShutdownBehavior": inputs.get("instanceInitiatedShutdownBehavior"),
             "MetadataOptions": metadata or None,
             "TagSpecifications": specifications or None,
         }
@@ -138,7 +137,6 @@ class Instance:
         for name, argument in (
             ("sourceDestCheck", "SourceDestCheck"),
             ("disableApiTermination", "DisableApiTermination"),
-            ("instanceInitiatedShutdownBehavior", "InstanceInitiatedShutdownBehavior"),
         ):
             if changed(name, olds, news) and news.get(name) is not None:
                 call.ec2("modify_instance_attribute", InstanceId=identity, **{argument: {"Value": news[name]}})

@@ -10,7 +10,6 @@ from gpuprov.lab.aws.plugin.resources.ebs import volume_of
 from gpuprov.lab.aws.plugin.resources.handler import Known, Values, tag_outputs
 
 NO_INSTANCE = ("InvalidInstanceID.NotFound",)
-_ATTRIBUTES = ("disableApiTermination", "instanceInitiatedShutdownBehavior")
 
 
 def describe(call: Call, identity: str) -> Mapping[str, Any] | None:
@@ -74,7 +73,7 @@ def outputs(call: Call, identity: str, known: Known) -> Values | None:
         "userData": _user_data(call, identity),
         "metadataOptions": _metadata(instance.get("MetadataOptions") or {}),
         "region": call.region,
-        **{name: _attribute(call, identity, name) for name in _ATTRIBUTES},
+        "disableApiTermination": _attribute(call, identity, "disableApiTermination"),
         **_interface(instance, known),
         **_disks(call, instance, known),
         **tag_outputs(tag_map(instance.get("Tags"))),
