@@ -70,7 +70,7 @@ class CloudGround:
             raise GpuprovError(*unknown)
         found, _ = self._starts()
         document = self._decide(found, state)
-        return place.stack.recover(place.account.find, report, document=document, replace=self._replace)
+        return place.stack.recover(place.account.find, as_one_step(report), document=document, replace=self._replace)
 
     def look(self, report: Report) -> Found:
         """Decide everything, ask the engine what that would change, and find the hosts that run."""

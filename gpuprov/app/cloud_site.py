@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gpuprov.app.site import Site
+from gpuprov.cloud.events import PHASE
 from gpuprov.cloud.state import StackState, read_state
 from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, StackPlace
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -105,8 +106,10 @@ def as_one_step(report: Report) -> Report:
     seen: set[str] = set()
 
     def tell(progress: Progress) -> None:
-        seen.add(progress.subject)
-        report(Progress(phase="preview", text=f"{len(seen)} resource(s) looked at, the last {progress.subject}"))
+        if progress.phase == PHASE:
+            seen.add(progress.subject)
+            progress = Progress(phase="preview", text=f"{len(seen)} resource(s) looked at, the last {progress.subject}")
+        report(progress)
 
     return tell
 
