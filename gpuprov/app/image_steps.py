@@ -10,7 +10,6 @@ from typing import Any, Final, Protocol, cast
 
 from gpuprov.app.access import Access
 from gpuprov.app.hosts import Fleet
-from gpuprov.app.interrupt import interrupted
 from gpuprov.app.rolling import Work, converge_hosts, look_and_plan
 from gpuprov.app.site import Site
 from gpuprov.cloud.decide.document import BUILDER, builder_document
@@ -131,8 +130,8 @@ def make_builder(shop: Workshop, *, image: str) -> Made:
     )
     again = {host.name for host in shop.stack.state().made.hosts}
     applied = shop.stack.apply(_anew(document, again), replace=tuple(again), report=shop.report, cancel=shop.cancel)
-    _raise_errors(applied.diagnostics)
     stop_if_cancelled(shop)
+    _raise_errors(applied.diagnostics)
     made = Made(hosts=applied.made.hosts)
     silent = wait_for_hosts(
         shop.account, made, folder=shop.folder, report=shop.report, seconds=BOOT_SECONDS, cancel=shop.cancel
@@ -150,9 +149,9 @@ def converge_builder(shop: Workshop, made: Made) -> HostResult:
     """
     work = _work(shop, made)
     results = converge_hosts(work, journal=shop.journal, report=shop.report, cancel=shop.cancel)
+    stop_if_cancelled(shop)
     missing = [found.diagnostic for found in work.planned.not_observed.values()]
     _raise_errors([*missing, *(d for result in results for d in result.diagnostics)])
-    stop_if_cancelled(shop)
     if not results or results[0].state is HostState.NOT_STARTED:
         raise GpuprovError(Diagnostic(code="GP-INT-001", summary="the builder was left out of its own run"))
     return results[0]
@@ -219,7 +218,13 @@ def check(shop: Workshop, made: Made, image: Image) -> None:
 def stop_if_cancelled(shop: Workshop) -> None:
     """Stop between two steps once Ctrl-C was pressed; GP-RUN-003."""
     if shop.cancel.is_set():
-        raise GpuprovError(interrupted())
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-RUN-003",
+                summary="interrupted; no image was made, and the builder is removed",
+                hint="run the same command again: it begins anew",
+            )
+        )
 
 
 def _work(shop: Workshop, made: Made) -> Work:

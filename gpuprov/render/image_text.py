@@ -83,7 +83,7 @@ def _state(row: ImageStatus) -> tuple[str, str]:
         return "listed, but gone from the account", "warning"
     if not row.image.checked:
         return "never checked; `image prune` removes it", "warning"
-    parts = ["new hosts start from it"] if row.current else ["of an older want"]
+    parts = ["new hosts start from it"] if row.current else ["new hosts do not start from it"]
     parts += ["in use"] if row.used else []
     parts += [] if row.in_list else ["not in the list"]
     return ", ".join(parts), "good" if row.current else "quiet"
