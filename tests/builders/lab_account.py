@@ -1,11 +1,13 @@
 """The lab's AWS inside a test: moto with every hook, machines and networks that only write down what they are told."""
 
+import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import boto3
 from botocore.config import Config
@@ -188,9 +190,8 @@ class Cloud:
 def lab_account(folder: Path) -> Iterator[Cloud]:
     """The lab's AWS, served on loopback, with nothing in it."""
     ec2_backends[DEFAULT_ACCOUNT_ID].pop(REGION, None)
-    backend: EC2Backend = ec2_backends[DEFAULT_ACCOUNT_ID][REGION]
-    backend.amis.clear()
-    backend.snapshots.clear()
+    with patch.dict(os.environ, MOTO_EC2_LOAD_DEFAULT_AMIS="false"):
+        backend: EC2Backend = ec2_backends[DEFAULT_ACCOUNT_ID][REGION]
     machines: dict[str, PaperMachine] = {}
     network, log, base = PaperNetwork(), [], folder / "base"
     base.mkdir()
@@ -214,7 +215,7 @@ def lab_account(folder: Path) -> Iterator[Cloud]:
         setattr(settings, name, True)
     gateway, take_off = wire(account)
     server = make_server("127.0.0.1", 0, gateway, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
         yield Cloud(account, f"http://127.0.0.1:{server.server_port}", machines, network, log, base)

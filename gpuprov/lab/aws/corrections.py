@@ -6,6 +6,7 @@ Read in moto 5.2.5 and compared with EC2's API reference and its list of error c
 from typing import Any
 
 from moto.ec2.models import EC2Backend
+from moto.ec2.models.security_groups import SecurityGroupRule
 from moto.ec2.responses.instances import InstanceResponse
 
 from gpuprov.lab.aws.errors import refusal
@@ -26,6 +27,7 @@ def correction_hooks() -> tuple[Hook, ...]:
         Hook(EC2Backend, "describe_snapshots", _describe_snapshots),
         Hook(EC2Backend, "modify_instance_security_groups", _modify_instance_security_groups),
         Hook(InstanceResponse, "_parse_block_device_mapping", _parse_block_device_mapping),
+        Hook(SecurityGroupRule, "description", _rule_description),
     )
 
 
@@ -124,3 +126,8 @@ def _parse_block_device_mapping(original: Any, response: Any) -> Any:
         if "DeleteOnTermination" not in device.get("Ebs", {}):
             mapping["Ebs"]["DeleteOnTermination"] = True
     return mappings
+
+
+def _rule_description(original: Any, rule: Any) -> Any:
+    """EC2: a rule about a group shows its description too; moto shows only that of a range."""
+    return original(rule) or rule.source_group.get("Description")

@@ -60,17 +60,27 @@ class ImageStore:
         """
         return self._layers[image_id]
 
-    def save(self, image_id: str, snapshot_id: str, node: Path, under: Layers) -> None:
-        """Copy a disk into an image.
+    def reserve(self, image_id: str, snapshot_id: str, under: Layers) -> None:
+        """Know an image whose disk is still to be copied, so that nobody takes its folder for a leftover.
 
         Args:
             image_id: the image.
             snapshot_id: its snapshot in the account.
+            under: what the disk of its instance stands on.
+        """
+        place = self.folder / image_id
+        self._layers[image_id] = Layers(disk=(place / "upper", *under.disk), docker=place / "docker")
+        self._snapshots[snapshot_id] = image_id
+
+    def fill(self, image_id: str, node: Path) -> None:
+        """Copy a disk into a reserved image.
+
+        Args:
+            image_id: the image.
             node: the folder of the node: `upper` and `docker` are copied.
-            under: what the node's disk stands on.
 
         Raises:
-            GpuprovError: it cannot be copied; nothing is left.
+            GpuprovError: it cannot be copied; nothing of it is left.
         """
         place = self.folder / image_id
         place.mkdir(parents=True)
@@ -80,8 +90,6 @@ class ImageStore:
         except BaseException:
             shutil.rmtree(place, ignore_errors=True)
             raise
-        self._layers[image_id] = Layers(disk=(place / "upper", *under.disk), docker=place / "docker")
-        self._snapshots[snapshot_id] = image_id
 
     def collect(self, *, images: Iterable[str], snapshots: Iterable[str], disks: Iterable[Layers]) -> tuple[str, ...]:
         """Remove the layers that nothing needs any more; returns the ids of the images they were of.

@@ -17,11 +17,13 @@ from gpuprov.lab.command import failure, run
 from gpuprov.lab.description import LabDescription
 from gpuprov.lab.names import LabNames
 from gpuprov.lab.vendor.hardware import hardware_files
+from gpuprov.model.diagnostic import GpuprovError
 
 _MACHINE_ID = "etc/machine-id"
 _BOOT_SECONDS = 120.0
 _SHUTDOWN_SECONDS = 60.0
 _POLL = 0.05
+_REMOVALS = 5
 _ASK_SECONDS = 5.0
 _POWER_OFF = signal.SIGRTMIN + 4
 _REBOOT = signal.SIGRTMIN + 5
@@ -136,8 +138,19 @@ class NodeMachine:
         return self._node.console.read_bytes() if self._node.console.exists() else b""
 
     def remove(self) -> None:
-        """Remove disk, metadata and link."""
-        nodes.remove_instance(self._lab, self._id)
+        """Remove disk, metadata and link.
+
+        Raises:
+            GpuprovError: something resists for seconds; a disk can be busy for a moment after a power cut.
+        """
+        for last in range(_REMOVALS, 0, -1):
+            try:
+                nodes.remove_instance(self._lab, self._id)
+                break
+            except GpuprovError:
+                if last == 1:
+                    raise
+                time.sleep(1)
         if self._metadata is not None:
             metadata_file.remove_metadata(self._lab, self._metadata)
         network.remove_instance_link(self._lab, self._id)

@@ -149,6 +149,7 @@ class _Gallery:
         for item in tag_specifications:
             if item["ResourceType"] == "snapshot":
                 image.ebs_snapshot.add_tags({tag["Key"]: tag["Value"] for tag in item["Tags"]})
+        self._account.images.reserve(image.id, image.ebs_snapshot.id, record.layers)
         off = parameter("NoReboot") != "true"
         self._account.compute.quiet(record, lambda: self._copy(record, image), off=off)
         return image
@@ -189,7 +190,7 @@ class _Gallery:
         state = "failed"
         try:
             if record.machine.watched:
-                self._account.images.save(image.id, image.ebs_snapshot.id, record.machine.folder, record.layers)
+                self._account.images.fill(image.id, record.machine.folder)
             state = "available"
         finally:
             with self._account.lock:

@@ -19,7 +19,8 @@ def node(folder: Path, text: str) -> Path:
 def test_an_image_is_a_copy_of_the_disk_over_the_same_layers(tmp_path: Path) -> None:
     store = ImageStore(tmp_path / "images", lambda _: tmp_path / "base")
     store.add_base("ami-base", "debian-12")
-    store.save("ami-1", "snap-1", node(tmp_path / "node", "one"), store.layers("ami-base"))
+    store.reserve("ami-1", "snap-1", store.layers("ami-base"))
+    store.fill("ami-1", node(tmp_path / "node", "one"))
     layers = store.layers("ami-1")
     assert layers.disk == (tmp_path / "images" / "ami-1" / "upper", tmp_path / "base")
     assert layers.docker == tmp_path / "images" / "ami-1" / "docker"
@@ -32,9 +33,11 @@ def test_an_image_is_a_copy_of_the_disk_over_the_same_layers(tmp_path: Path) -> 
 def test_layers_stay_while_an_image_a_snapshot_or_a_disk_needs_them(tmp_path: Path) -> None:
     store = ImageStore(tmp_path / "images", lambda _: tmp_path / "base")
     base = Layers(disk=(tmp_path / "base",))
-    store.save("ami-1", "snap-1", node(tmp_path / "node1", "one"), base)
+    store.reserve("ami-1", "snap-1", base)
+    store.fill("ami-1", node(tmp_path / "node1", "one"))
     under = store.layers("ami-1")
-    store.save("ami-2", "snap-2", node(tmp_path / "node2", "two"), under)
+    store.reserve("ami-2", "snap-2", under)
+    store.fill("ami-2", node(tmp_path / "node2", "two"))
     both = {"images": {"ami-1", "ami-2"}, "snapshots": {"snap-1", "snap-2"}}
     assert store.collect(**both, disks=()) == ()
     assert store.collect(images={"ami-2"}, snapshots={"snap-1", "snap-2"}, disks=()) == ()
@@ -50,10 +53,17 @@ def test_layers_stay_while_an_image_a_snapshot_or_a_disk_needs_them(tmp_path: Pa
 def test_a_disk_that_cannot_be_copied_leaves_nothing(tmp_path: Path) -> None:
     store = ImageStore(tmp_path / "images", lambda _: tmp_path / "base")
     with pytest.raises(GpuprovError):
-        store.save("ami-1", "snap-1", tmp_path / "none", Layers(disk=()))
+        store.fill("ami-1", tmp_path / "none")
     assert list((tmp_path / "images").iterdir()) == []
-    with pytest.raises(KeyError):
-        store.layers("ami-1")
+
+
+def test_a_disk_that_is_being_copied_is_no_leftover(tmp_path: Path) -> None:
+    store = ImageStore(tmp_path / "images", lambda _: tmp_path / "base")
+    store.reserve("ami-1", "snap-1", Layers(disk=(tmp_path / "base",)))
+    half = tmp_path / "images" / "ami-1" / "upper"
+    half.mkdir(parents=True)
+    assert store.collect(images={"ami-1"}, snapshots={"snap-1"}, disks=()) == ()
+    assert half.exists()
 
 
 def test_names_of_base_images_tell_os_and_day() -> None:

@@ -1,28 +1,35 @@
+import importlib
 import os
-import subprocess
-import sys
+from collections.abc import Iterator
+from unittest.mock import patch
 
 import pytest
+from moto import settings
+from moto.core.responses import BaseResponse
 
 from gpuprov.lab.aws import server
+from gpuprov.lab.description import CloudDescription
 from gpuprov.lab.seed import draw
 from gpuprov.model.diagnostic import GpuprovError
 
 
-def test_moto_is_told_the_account_and_to_check_what_it_can() -> None:
-    """In a process of its own: moto reads its environment when it is imported."""
+@pytest.fixture
+def told() -> Iterator[CloudDescription]:
+    """moto's settings as they are read where the server has set the environment."""
     cloud = draw(7, nodes=1).cloud
     assert cloud is not None
-    code = (
-        "from moto import settings\nfrom moto.core.responses import BaseResponse\n"
-        "from moto.ec2.models import ec2_backends\naccount = BaseResponse().get_current_account()\n"
-        f"backend = ec2_backends[account]['{cloud.region}']\n"
-        "print(account, settings.ENABLE_AMI_VALIDATION, settings.ENABLE_KEYPAIR_VALIDATION,"
-        " settings.EC2_ENABLE_INSTANCE_TYPE_VALIDATION, len(backend.amis))"
-    )
-    environment = {**os.environ, **server.settings(cloud)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [cloud.account, "True", "True", "True", "0"]
+    with patch.dict(os.environ, server.settings(cloud)):
+        importlib.reload(settings)
+        yield cloud
+    importlib.reload(settings)
+
+
+def test_moto_is_told_the_account_and_to_check_what_it_can(told: CloudDescription) -> None:
+    assert settings.ENABLE_AMI_VALIDATION
+    assert settings.ENABLE_KEYPAIR_VALIDATION
+    assert settings.EC2_ENABLE_INSTANCE_TYPE_VALIDATION
+    assert not settings.ec2_load_default_amis()
+    assert BaseResponse().get_current_account() == told.account
 
 
 def test_a_lab_without_a_cloud_has_no_server(tmp_path: object) -> None:
