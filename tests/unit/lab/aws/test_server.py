@@ -15,7 +15,7 @@ from gpuprov.model.diagnostic import GpuprovError
 
 @pytest.fixture
 def told() -> Iterator[CloudDescription]:
-    """moto's settings as they are read where the server has set the environment."""
+    """Moto's settings as they are read where the server has set the environment."""
     cloud = draw(7, nodes=1).cloud
     assert cloud is not None
     with patch.dict(os.environ, server.settings(cloud)):
