@@ -46,5 +46,5 @@ def refusal(change: ResourceChange) -> Diagnostic:
         detail="what it holds would be lost; nothing was changed",
         hint=f"take the change out of the spec, or give --replace {name} to have it made anew"
         if replaced
-        else f"put {name} back into the spec; to have it go with what it holds, name it",
+        else f"put {name} back into the spec, or give --replace {name} to have it go with what it holds",
     )
