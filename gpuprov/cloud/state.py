@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import time
@@ -347,7 +348,7 @@ def _broken(place: StackPlace, why: str) -> Diagnostic:
         address=str(path),
         summary=f"the state of the stack {place.name} is broken: {why}",
         detail="nothing was changed; the resources in the account are as they were",
-        hint=f"put the newest whole copy back, then run again: cp {whole} {path}"
+        hint=f"put the newest whole copy back, then run again: {shlex.join(('cp', str(whole), str(path)))}"
         if whole
         else "put a copy of your own back; without one, find the stack's resources by their tag gpuprov:spec",
     )
