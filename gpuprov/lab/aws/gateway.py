@@ -23,6 +23,8 @@ from gpuprov.lab.aws.faults import FaultBook
 from gpuprov.lab.aws.request import ApiRequest, read_request, set_current
 
 _TAG_KEY = re.compile(r"Tag(Specification\.\d+\.Tag)?\.\d+\.Key")
+_CODE = re.compile(rb"<Code>([^<]*)</Code>")
+_FIRST_ERROR = 400
 _DENIED = {"ec2": "UnauthorizedOperation"}
 _EXPIRED = {"ec2": ("RequestExpired", 400), "s3": ("ExpiredToken", 400)}
 _INVALID_KEY = {"ec2": ("AuthFailure", 401), "s3": ("InvalidAccessKeyId", 403)}
@@ -54,16 +56,25 @@ class Gateway:
         account: the account's number, for messages.
         publish_image: publishes a newer base image and returns its id.
         lock: the account's; moto itself has none, and calls come at the same time.
+        say: writes a line to the server's log: one for each call, with its action, status and error.
     """
 
     def __init__(
-        self, moto: Any, book: FaultBook, *, account: str, publish_image: Callable[[], str], lock: threading.RLock
+        self,
+        moto: Any,
+        book: FaultBook,
+        *,
+        account: str,
+        publish_image: Callable[[], str],
+        lock: threading.RLock,
+        say: Callable[[str], None],
     ) -> None:
         self._moto = moto
         self._book = book
         self._account = account
         self._publish_image = publish_image
         self._lock = lock
+        self._say = say
         self._repeated = _Repeated()
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -78,6 +89,8 @@ class Gateway:
         call = read_request(environ)
         set_current(call)
         status, headers, body = self._refused(call) or self._answer(call, environ)
+        code = _CODE.search(body) if status >= _FIRST_ERROR else None
+        self._say(f"{call.service}:{call.action} {status} {code[1].decode() if code else ''}".rstrip())
         self._after(call, environ)
         return Response(body, status, headers)(environ, start_response)
 

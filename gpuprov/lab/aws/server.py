@@ -109,9 +109,15 @@ def say(text: str) -> None:
 def serve(application: Any, port: int) -> None:
     """Serve until the process is ended."""
     from moto.moto_server.werkzeug_app import MotoRequestHandler  # noqa: PLC0415
-    from werkzeug.serving import run_simple  # noqa: PLC0415
+    from werkzeug.serving import make_server  # noqa: PLC0415
 
-    run_simple(ADDRESS, port, application, threaded=True, request_handler=MotoRequestHandler)
+    class Handler(MotoRequestHandler):  # type: ignore[misc]
+        """Leaves the log of requests to the gateway, which knows what was asked."""
+
+        def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+            """Write nothing."""
+
+    make_server(ADDRESS, port, application, threaded=True, request_handler=Handler).serve_forever()
 
 
 def main(lab_id: str) -> None:

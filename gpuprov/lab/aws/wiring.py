@@ -28,5 +28,6 @@ def wire(account: Account) -> tuple[Gateway, Callable[[], None]]:
         account=account.cloud.account,
         publish_image=account.publish_image,
         lock=account.lock,
+        say=account.say,
     )
     return gateway, take_off

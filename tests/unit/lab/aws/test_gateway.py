@@ -113,3 +113,12 @@ def test_a_newer_base_image_is_published_beside_the_old_one(paper_cloud: Cloud) 
     instance = paper_cloud.run(ec2, subnet, ImageId=newer)
     paper_cloud.settle(instance)
     assert paper_cloud.state(ec2, instance) == "running"
+
+
+def test_each_call_is_a_line_of_the_log_with_its_error(paper_cloud: Cloud) -> None:
+    ec2 = paper_cloud.client("ec2")
+    paper_cloud.log.clear()
+    ec2.describe_vpcs()
+    with pytest.raises(ClientError):
+        ec2.delete_vpc(VpcId="vpc-0123456789abcdef0")
+    assert paper_cloud.log == ["ec2:DescribeVpcs 200", "ec2:DeleteVpc 400 InvalidVpcID.NotFound"]
