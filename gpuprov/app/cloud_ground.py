@@ -88,7 +88,8 @@ class CloudGround:
         known = sort_hosts(staying, health, region=place.cloud.region)
         waited, silent = self._wait(coming_up(known.running, health, folder=place.folder), report, threading.Event())
         absent = {**known.absent, **silent}
-        self._fleet = fleet_of(place.site, self._lock, only(staying, lambda name: name not in absent), self._access)
+        there = only(known.running, lambda name: name not in absent)
+        self._fleet = fleet_of(place.site, self._lock, there, self._access)
         new = _new_hosts(resources, self._document, found)
         self._refuse_limit(new)
         outdated = outdated_hosts(staying, listed_images(place.site), found)
@@ -109,11 +110,12 @@ class CloudGround:
         failed = any(d.severity is Severity.ERROR for d in applied.diagnostics)
         if failed or cancel.is_set():
             return Grown(fleet=self._fleet, result=_result(applied, began), diagnostics=applied.diagnostics)
-        there = {host.name for host in self._fleet.hosts}
-        told, absent = self._wait(only(applied.made, lambda name: name not in there), report, cancel)
-        fleet = fleet_of(place.site, self._lock, only(applied.made, lambda name: name not in absent), self._access)
+        known = {host.instance_id for host in before.hosts}
+        fresh = replace(applied.made, hosts=tuple(h for h in applied.made.hosts if h.instance_id not in known))
+        told, absent = self._wait(fresh, report, cancel)
+        new = fleet_of(place.site, self._lock, only(fresh, lambda name: name not in absent), self._access)
         return Grown(
-            fleet=fleet,
+            fleet=Fleet(hosts=(*self._fleet.hosts, *new.hosts), wants={**self._fleet.wants, **new.wants}, warnings=()),
             result=_result(applied, began),
             diagnostics=(*applied.diagnostics, *told),
             absent=absent,

@@ -15,7 +15,7 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.host import Host
 from gpuprov.model.snapshot import NotObserved
 from gpuprov.provision.cloud import cloud_hosts
-from gpuprov.provision.host_keys import forget, read_record
+from gpuprov.provision.host_keys import Record, forget, read_record
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,7 +28,7 @@ class Sorted:
 
 
 def sort_hosts(made: Made, health: Mapping[str, InstanceHealth], *, region: str) -> Sorted:
-    """Tell the hosts that run from those that do not.
+    """Tell the hosts that run, with the addresses that they have now, from those that do not.
 
     Args:
         made: what the stack holds.
@@ -39,10 +39,16 @@ def sort_hosts(made: Made, health: Mapping[str, InstanceHealth], *, region: str)
     for host in made.hosts:
         found = health.get(host.instance_id)
         if found is not None and found.state in {InstanceState.RUNNING, InstanceState.PENDING}:
-            running.append(host)
+            running.append(_with_addresses(host, found))
         else:
             absent[host.name] = _not_running(host, found, region)
     return Sorted(running=replace(made, hosts=tuple(running)), absent=absent)
+
+
+def as_last_reached(made: Made, *, folder: Path) -> Made:
+    """What the stack holds, with the addresses at which hosts were reached last: a stop and start moves them."""
+    record = read_record(folder)
+    return replace(made, hosts=tuple(_as_recorded(host, record) for host in made.hosts))
 
 
 def stack_hosts(made: Made, site: Site, access: Access) -> tuple[Host, ...]:
@@ -99,6 +105,20 @@ def not_made(site: Site, there: Collection[str]) -> dict[str, NotObserved]:
         for name in cloud_names(site)
         if name not in there
     }
+
+
+def _with_addresses(host: MadeHost, found: InstanceHealth) -> MadeHost:
+    if not found.private_address:
+        return host
+    return replace(host, private_address=found.private_address, public_address=found.public_address)
+
+
+def _as_recorded(host: MadeHost, record: Record) -> MadeHost:
+    known = record.get(host.instance_id)
+    # A private address is for life; only the public one moves.
+    if known is None or not known.address or not host.public_address:
+        return host
+    return replace(host, public_address=known.address)
 
 
 def _limited(limit: str | None, order: Mapping[str, str]) -> set[str]:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from gpuprov.app.cloud_hosts import as_last_reached
 from gpuprov.app.cloud_records import unknown_name
 from gpuprov.app.cloud_site import cloud_folder, read_stack
 from gpuprov.app.site import open_site
@@ -25,9 +26,10 @@ def output(path: Path, name: str | None) -> tuple[Output, tuple[Diagnostic, ...]
             GP-CLOUD-013 for a broken state.
     """
     site = open_site(path)
-    state = read_stack(site)
-    reach = {host.name: host.connection for host in cloud_hosts(state.made, site.spec, folder=cloud_folder(site))}
-    hosts = tuple(_row(host, reach[host.name]) for host in state.made.hosts)
+    state, folder = read_stack(site), cloud_folder(site)
+    made = as_last_reached(state.made, folder=folder)
+    reach = {host.name: host.connection for host in cloud_hosts(made, site.spec, folder=folder)}
+    hosts = tuple(_row(host, reach[host.name]) for host in made.hosts)
     whole = Output(hosts=hosts, buckets=state.made.buckets, volumes=state.made.volumes)
     told = explain(state.pending)
     if name is None:

@@ -52,6 +52,8 @@ def health(ec2: Any, ids: Collection[str]) -> dict[str, InstanceHealth]:
                 state=InstanceState(instance["State"]["Name"]),
                 checks=checks.get(name, "insufficient-data"),
                 reason=_reason(instance),
+                private_address=str(instance.get("PrivateIpAddress") or ""),
+                public_address=str(instance.get("PublicIpAddress") or ""),
             )
     return found
 

@@ -83,6 +83,9 @@ class InstanceHealth:
     checks: str
     """ok | initializing | impaired | insufficient-data | not-applicable (the worse of system and instance check)."""
     reason: str = ""
+    private_address: str = ""
+    public_address: str = ""
+    """Another one after each stop and start, without the stack's state knowing; empty while there is none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
