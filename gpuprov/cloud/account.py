@@ -9,7 +9,7 @@ import boto3
 
 from gpuprov.cloud import buckets, images_aws, instances_aws, lookup
 from gpuprov.cloud.aws_errors import code_of, translated
-from gpuprov.cloud.credentials import CONFIG, engine_environment, is_listed, open_session
+from gpuprov.cloud.credentials import CONFIG, FreshEnvironment, engine_environment, is_listed, open_session
 from gpuprov.cloud.types import Image, InstanceHealth
 from gpuprov.lock.types import LockedImage
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -42,8 +42,8 @@ class Account:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """What the engine gets besides this process's own environment, with keys that are fresh now; never in argv."""
-        return engine_environment(self._session, self._cloud)
+        """What the engine gets besides this process's own environment: its keys are fresh at each use."""
+        return FreshEnvironment(lambda: engine_environment(self._session, self._cloud))
 
     def offerings(self, types: Collection[str]) -> dict[str, tuple[str, ...]]:
         """The zones of the region that offer each instance type, sorted; none for a type that is unknown there."""

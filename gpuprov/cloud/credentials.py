@@ -1,7 +1,7 @@
 """Credentials for AWS, from where users keep them: boto3's own chain, a profile, SSO, and a role on top of these."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import boto3
@@ -67,6 +67,30 @@ def open_session(cloud: CloudSpec) -> boto3.Session:
             "credential_provider", CredentialResolver([_RoleProvider(source, cloud.assume_role)])
         )
         return boto3.Session(botocore_session=with_role)
+
+
+class FreshEnvironment(Mapping[str, str]):
+    """Variables that are looked up anew whenever somebody goes through them: a role's keys end after an hour.
+
+    Args:
+        look: gives them; they are not shown when the object is printed.
+    """
+
+    def __init__(self, look: Callable[[], Mapping[str, str]]) -> None:
+        self._look = look
+        self._now: Mapping[str, str] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        self._now = self._look()
+        return iter(self._now)
+
+    def __getitem__(self, name: str) -> str:
+        # Those of the last round: keys that belong together must not be mixed with newer ones.
+        self._now = self._now or self._look()
+        return self._now[name]
+
+    def __len__(self) -> int:
+        return len(self._look())
 
 
 def engine_environment(session: boto3.Session, cloud: CloudSpec) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gpuprov.cloud.credentials import engine_environment, is_listed, open_session
+from gpuprov.cloud.credentials import FreshEnvironment, engine_environment, is_listed, open_session
 from gpuprov.model.diagnostic import GpuprovError
 
 ROLE = "arn:aws:iam::222233334444:role/ops"
@@ -97,3 +97,12 @@ def test_boto3_s_own_list_of_regions(cloud: Any) -> None:
     assert is_listed(session, "us-east-1")
     assert is_listed(session, "us-gov-west-1")
     assert not is_listed(session, "us-east-9")
+
+
+def test_keys_are_looked_up_at_each_use_and_never_mixed_or_shown() -> None:
+    pairs = iter([{"KEY": "one", "TOKEN": "first"}, {"KEY": "two", "TOKEN": "second"}])
+    environment = FreshEnvironment(lambda: next(pairs))
+    assert {**environment} == {"KEY": "one", "TOKEN": "first"}
+    assert environment["KEY"] == "one"
+    assert {"OTHER": "x", **environment} == {"OTHER": "x", "KEY": "two", "TOKEN": "second"}
+    assert "two" not in repr(environment)
