@@ -11,7 +11,7 @@ from gpuprov.model.progress import Progress
 from gpuprov.model.resource import ResourceAction, ResourceChange, ResourcePlan
 
 if TYPE_CHECKING:
-    from pulumi.automation.events import EngineEvent, StepEventMetadata
+    from pulumi.automation.events import EngineEvent, StepEventMetadata, StepEventStateMetadata
 
 PHASE: Final = "resources"
 UNKNOWN: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
@@ -80,11 +80,14 @@ class EventReader:
     """Resources that will change, by the preview, for progress."""
     complaints: list[Complaint] = field(default_factory=list)
     created: list[NewResource] = field(default_factory=list)
+    failed: list[NewResource] = field(default_factory=list)
+    """Creates that failed: the account may hold the resource all the same, and no state tells of it."""
     unchanged: int = 0
     cancelled: bool = False
     begun: bool = False
     """Whether the engine came as far as a resource."""
     _changes: dict[str, ResourceChange] = field(default_factory=dict)
+    _making: dict[str, NewResource] = field(default_factory=dict)
 
     @property
     def changes(self) -> tuple[ResourceChange, ...]:
@@ -105,6 +108,8 @@ class EventReader:
             return self._ended(event.res_outputs_event.metadata)
         if event.res_op_failed_event is not None:
             meta = event.res_op_failed_event.metadata
+            if meta.urn in self._making:
+                self.failed.append(self._making[meta.urn])
             return _progress(meta.urn, "failed", self._done, self.total) if _shown(meta) else None
         return None
 
@@ -120,6 +125,8 @@ class EventReader:
         if self.planning:
             self._count(meta)
             return _progress(meta.urn, "looked at", None, None)
+        if word in {"create", "create-replacement"} and meta.new is not None:
+            self._making[meta.urn] = _new(meta, meta.new)
         if word in _WORDS:
             return _progress(meta.urn, _WORDS[word], self._done, self.total)
         return None
@@ -142,12 +149,7 @@ class EventReader:
         if action is None:
             return
         if word == "create" and meta.new is not None:
-            new = meta.new
-            self.created.append(
-                NewResource(
-                    urn=meta.urn, type=meta.type, parent=new.parent, provider=new.provider, inputs=new.inputs or {}
-                )
-            )
+            self.created.append(_new(meta, meta.new))
         found = change_of(meta, action)
         before = self._changes.get(meta.urn)
         if before is not None:
@@ -186,6 +188,12 @@ def change_of(meta: "StepEventMetadata", action: ResourceAction) -> ResourceChan
         reasons=tuple(key for key in meta.keys or () if key != "id"),
         changes=tuple(changes),
         holds_data=meta.type in HOLDING,
+    )
+
+
+def _new(meta: "StepEventMetadata", new: "StepEventStateMetadata") -> NewResource:
+    return NewResource(
+        urn=meta.urn, type=meta.type, parent=new.parent, provider=new.provider, inputs=dict(new.inputs or {})
     )
 
 

@@ -79,19 +79,20 @@ def settle(deployment: Mapping[str, Any], find: Find) -> Settled:
 def adopt(deployment: Mapping[str, Any], created: Sequence[NewResource], find: Find) -> Settled:
     """Take resources into the state that a run would make although the account holds them already.
 
-    Only types that their tag finds: what has a name of its own cannot be made twice.
-
     Args:
         deployment: what the engine exports.
-        created: what a preview would create.
+        created: what a preview would create, or an update failed to; what the state holds by now is passed over.
         find: looks in the account.
     """
     resources = [dict(row) for row in deployment.get("resources") or []]
     providers = {f"{row['urn']}::{row.get('id', '')}" for row in resources}
+    there = {row["urn"] for row in resources if not row.get("delete")}
     told: list[Diagnostic] = []
     for new in created:
-        key = _tag(new.inputs)
-        found = find(new.type, key) if key else None
+        if new.urn in there:
+            continue
+        key = _key(new.type, new.inputs)
+        found = find(new.type, key) if key and UNKNOWN not in key else None
         if found is None:
             continue
         address = address_of(new.urn)

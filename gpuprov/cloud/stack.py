@@ -19,11 +19,12 @@ from gpuprov.cloud.engine import Engine
 from gpuprov.cloud.errors import translate
 from gpuprov.cloud.events import EventReader
 from gpuprov.cloud.judgement import judge, names_of, refusal
+from gpuprov.cloud.mark import clear_mark, read_mark, set_mark
 from gpuprov.cloud.plugins import ensure_plugin
 from gpuprov.cloud.recovery import Find, Settled
 from gpuprov.cloud.state import HOLDING, LockHolder, StackState
 from gpuprov.cloud.types import Applied, Document, StackPlace
-from gpuprov.cloud.workspace import EngineStack, load_program, open_workspace
+from gpuprov.cloud.workspace import EngineStack, Program, load_program, open_workspace
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.resource import ResourceAction, ResourceChange, ResourcePlan
@@ -182,7 +183,7 @@ class CloudStack:
         with self._translated():
             self._stack().workspace.remove_stack(self._place.name, preserve_config=False)
         state.remove_files(self._place)
-        self._mark.unlink(missing_ok=True)
+        clear_mark(self._mark)
 
     def recover(
         self,
@@ -198,8 +199,9 @@ class CloudStack:
         Args:
             find: looks in the account by the tag gpuprov:id, or by a natural key.
             report: where progress goes.
-            document: when given, and the last update did not end well or the state is empty, resources that the engine
-                would create are looked for in the account first: a plugin that died leaves no trace in the state.
+            document: when given, and the last update did not end well or the state is empty, every resource that the
+                engine would create is looked for in the account first; without it, those whose create failed are: a
+                plugin that dies in the middle of one leaves no trace in the state.
             replace: as in `preview`.
             cancel: ends the waiting.
 
@@ -217,6 +219,9 @@ class CloudStack:
                 Progress(phase="recovery", text=f"{len(held.pending)} operation(s) of an earlier run are not settled")
             )
             told += self._settle(lambda deployment: recovery.settle(deployment, find), report)
+        failed = read_mark(self._mark)
+        if failed and held.exists:
+            told += self._settle(lambda deployment: recovery.adopt(deployment, failed, find), report)
         if document is not None and (held.unfinished or held.pending or not held.exists):
             created = self._preview(document, replace, report, refresh=False).created
             if created:
@@ -270,7 +275,7 @@ class CloudStack:
         reader: EventReader,
         report: Report,
         *,
-        program: Callable[[], None] | None = None,
+        program: Program | None = None,
         cancel: threading.Event | None = None,
         changes: bool = False,
     ) -> tuple[Diagnostic, ...]:
@@ -297,7 +302,7 @@ class CloudStack:
             state.back_up(self._place)
         marked = self._mark.exists()
         if changes:
-            self._mark.touch(mode=0o600)
+            set_mark(self._mark, ())
         try:
             with warnings.catch_warnings():
                 # An engine that was killed cuts the stream of its events; its status says so already.
@@ -305,7 +310,9 @@ class CloudStack:
                 work(stack, on_event)
         except CommandError as error:
             if changes and not reader.begun and not marked:
-                self._mark.unlink()
+                clear_mark(self._mark)
+            elif changes:
+                set_mark(self._mark, reader.failed)
             output = f"{command.last.stdout}\n{command.last.stderr}" if command.last else str(error)
             # An engine that was asked to stop before it had begun says nothing at all.
             early = cancel is not None and cancel.is_set() and not reader.begun
@@ -313,14 +320,17 @@ class CloudStack:
                 reader.cancelled = True
                 return (_interrupted(), *(translate(reader.complaints, "") if reader.complaints else ()))
             return translate(reader.complaints, output, log=command.log)
+        finally:
+            if program is not None:
+                program.close()
         if changes:
-            self._mark.unlink()
+            clear_mark(self._mark)
         return ()
 
     def _command(self) -> EngineCommand:
         return EngineCommand(self._engine, log=self._place.folder / "log", hold=self._hold)
 
-    def _stack(self, program: Callable[[], None] | None = None, command: EngineCommand | None = None) -> Stack:
+    def _stack(self, program: Program | None = None, command: EngineCommand | None = None) -> Stack:
         workspace = open_workspace(self._place, command or self._command(), program)
         with self._translated():
             if state.state_file(self._place).exists():

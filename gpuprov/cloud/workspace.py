@@ -1,10 +1,12 @@
 """The folder that the engine works in: backend, passphrase, settings, and the program of `stacks/aws`."""
 
+import asyncio
 import importlib
 import os
 import secrets
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -26,6 +28,8 @@ _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _MODULES: Final = ("ec2", "ebs", "iam", "s3", "vpc")
 """Parts of pulumi_aws that `stacks/aws` uses; they load themselves at first use, and not safely in several threads."""
 
+_CLOSING: Final = 1.0
+"""Seconds for the SDK to close its own event loop."""
 _PASSPHRASE: Final = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE")
 _loading: Final = threading.Lock()
 _loaded: Final[dict[Path, ModuleType]] = {}
@@ -155,18 +159,41 @@ def passphrase_variables(folder: Path, environment: Mapping[str, str]) -> Mappin
     return {"PULUMI_CONFIG_PASSPHRASE_FILE": str(path.absolute())}
 
 
-def load_program(document: Document) -> Callable[[], None]:
+class Program:
+    """The program of `stacks/aws` with its document: what the engine calls.
+
+    Args:
+        module: `stacks/aws/program.py`.
+        document: what it makes.
+    """
+
+    def __init__(self, module: ModuleType, document: Document) -> None:
+        self._module = module
+        self._document = document
+        self._loops: list[asyncio.AbstractEventLoop] = []
+
+    def __call__(self) -> None:
+        """Make the resources; inside the SDK's event loop."""
+        self._loops.append(asyncio.get_running_loop())
+        self._module.program(dict(self._document))
+
+    def close(self) -> None:
+        """Close the SDK's event loop after the engine has ended: where that failed, the SDK does not (3.272)."""
+        until = time.monotonic() + _CLOSING
+        for loop in self._loops:
+            while not loop.is_closed() and time.monotonic() < until:
+                time.sleep(0.01)
+            if not loop.is_running() and not loop.is_closed():
+                loop.close()
+
+
+def load_program(document: Document) -> Program:
     """Give the program of `stacks/aws` with its document, ready for the engine.
 
     Raises:
         GpuprovError: GP-INT-001 when the installation is incomplete.
     """
-    module = _load(find_stacks() / "aws")
-
-    def program() -> None:
-        module.program(dict(document))
-
-    return program
+    return Program(_load(find_stacks() / "aws"), document)
 
 
 def find_stacks(package: Path = _PACKAGE) -> Path:

@@ -58,6 +58,15 @@ def test_progress_counts_what_is_done_of_what_was_planned() -> None:
     assert told[-1].subject == "instance.train-a"
 
 
+def test_a_create_that_failed_is_kept_with_its_tag() -> None:
+    reader, _ = read(next(case for case in CASES if case["file"] == "up-failed"))
+    (found,) = reader.failed
+    assert found.urn.endswith("::instance.train-a")
+    assert found.inputs["tags"]["gpuprov:id"] == "train/instance/train-a"
+    assert found.provider.startswith("urn:pulumi:train::gpuprov-aws::pulumi:providers:aws::")
+    assert found.parent.endswith("::gpuprov-aws-train")
+
+
 def test_what_holds_data_is_marked() -> None:
     reader, _ = read(next(case for case in CASES if case["file"] == "preview-delete"))
     assert {one.address for one in reader.changes if one.holds_data} == {"instance.train-a", "instance.train-b"}

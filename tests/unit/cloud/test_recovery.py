@@ -1,5 +1,6 @@
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,25 @@ def test_an_orphan_without_a_trace_is_taken_in_without_what_is_unknown_or_secret
     assert {"subnetId", "userData", "vpcSecurityGroupIds"} & set(row["inputs"]) == set()
     assert UNKNOWN not in json.dumps(row)
     assert (settled.changed, settled.reading) == (True, True)
+
+
+def test_what_the_state_holds_by_now_is_not_looked_for(deployment: dict[str, Any]) -> None:
+    account = Account("i-orphan")
+    resource = new(deployment)
+    held = {**deployment["resources"][-1], "urn": resource.urn, "id": "i-made"}
+    settled = recovery.adopt({**deployment, "resources": [*deployment["resources"], held]}, [resource], account)
+    assert (account.asked, settled.changed) == ([], False)
+
+
+def test_a_key_that_is_not_known_yet_is_not_looked_for(deployment: dict[str, Any]) -> None:
+    account = Account("rtbassoc-1")
+    resource = replace(
+        new(deployment),
+        type="aws:ec2/routeTableAssociation:RouteTableAssociation",
+        inputs={"subnetId": UNKNOWN, "routeTableId": "rtb-1"},
+    )
+    recovery.adopt(deployment, [resource], account)
+    assert account.asked == []
 
 
 def test_nothing_found_changes_nothing(deployment: dict[str, Any]) -> None:

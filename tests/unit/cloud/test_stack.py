@@ -253,7 +253,8 @@ def test_kill_9_in_the_middle_of_a_create_makes_no_second_one(
     assert make().preview(asked, report=ignore_progress).empty
 
 
-def test_a_plugin_that_dies_after_it_made_a_host_leaves_no_second_one(make: Make, cloud: Cloud) -> None:
+@pytest.mark.parametrize("given", ["the document", "the mark alone"])
+def test_a_plugin_that_dies_after_it_made_a_host_leaves_no_second_one(make: Make, cloud: Cloud, given: str) -> None:
     asked = document("train-a")
     cloud.order(lose=[INSTANCE])
     applied = make().apply(asked, report=ignore_progress)
@@ -264,7 +265,7 @@ def test_a_plugin_that_dies_after_it_made_a_host_leaves_no_second_one(make: Make
     cloud.stop()
     cloud.start()
     stack = make()
-    told = stack.recover(cloud.find, ignore_progress, document=asked)
+    told = stack.recover(cloud.find, ignore_progress, document=asked if given == "the document" else None)
     assert [(one.code, one.address) for one in told] == [("GP-CLOUD-023", "instance.train-a")]
     applied = stack.apply(asked, report=ignore_progress)
     assert [host.instance_id for host in applied.made.hosts] == cloud.of(INSTANCE) == [orphan]
