@@ -23,6 +23,7 @@ CONSOLE_BYTES = 64 * 1024
 _LOOK_SECONDS = 0.5
 _POLL = 0.05
 _LAUNCH_FAILED = "Server.InternalError: Internal error on launch"
+_START_FAILED = "Server.InternalError: Internal error on start"
 
 
 class Health(StrEnum):
@@ -170,11 +171,19 @@ class Compute:
             raise
 
     def _start(self, record: Record) -> None:
-        """Start a stopped machine with the metadata and public address of now."""
-        with self.lock:
-            launch = record.launch()
-        record.machine.describe(launch)
-        self._power_up(record)
+        """Start a stopped machine with the metadata and public address of now; one that does not start is stopped."""
+        try:
+            with self.lock:
+                launch = record.launch()
+            record.machine.describe(launch)
+            self._power_up(record)
+        except Exception:
+            record.machine.cut()
+            with self.lock:
+                record.instance.state_reason.code = "Server.InternalError"
+                record.instance.state_reason.message = _START_FAILED
+                set_state(record.instance, "stopped")
+            raise
 
     def _power_up(self, record: Record) -> None:
         """Switch on and tell moto."""
