@@ -84,6 +84,8 @@ class EventReader:
     """Creates that failed: the account may hold the resource all the same, and no state tells of it."""
     unchanged: int = 0
     cancelled: bool = False
+    ended_well: bool = False
+    """Set by who ran the engine."""
     begun: bool = False
     """Whether the engine came as far as a resource."""
     _changes: dict[str, ResourceChange] = field(default_factory=dict)

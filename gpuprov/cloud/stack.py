@@ -1,30 +1,27 @@
 """A stack of the cloud: preview, apply, remove and recovery, with the engine's faults translated."""
 
-import contextlib
 import hashlib
 import json
 import threading
 import time
-import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
-from pulumi.automation import Deployment, Stack
-from pulumi.automation.errors import CommandError
-from pulumi.automation.events import EngineEvent
+from pulumi.automation import Deployment
 
 from gpuprov.cloud import recovery, state
-from gpuprov.cloud.command import EngineCommand, is_held
+from gpuprov.cloud.decide.natural_keys import NATURAL_KEYS
 from gpuprov.cloud.engine import Engine
-from gpuprov.cloud.errors import translate
 from gpuprov.cloud.events import EventReader
 from gpuprov.cloud.judgement import judge, names_of, refusal
-from gpuprov.cloud.mark import clear_mark, read_mark, set_mark
+from gpuprov.cloud.mark import clear_mark, read_mark
 from gpuprov.cloud.plugins import ensure_plugin
+from gpuprov.cloud.readiness import interrupted, stand_ready
 from gpuprov.cloud.recovery import Find, Settled
-from gpuprov.cloud.state import HOLDING, LockHolder, StackState
+from gpuprov.cloud.runner import Runner
+from gpuprov.cloud.state import HOLDING, StackState
 from gpuprov.cloud.types import Applied, Document, StackPlace
-from gpuprov.cloud.workspace import EngineStack, Program, load_program, open_workspace
+from gpuprov.cloud.workspace import load_program
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.resource import ResourceAction, ResourceChange, ResourcePlan
@@ -53,8 +50,7 @@ class CloudStack:
         self._engine = engine
         self._patience = patience
         self._grace = grace
-        self._hold = place.folder / f"{place.name}.engine"
-        self._mark = place.folder / f"{place.name}.unfinished"
+        self._runner = Runner(place, engine)
         self._seen: tuple[str, tuple[ResourceChange, ...]] | None = None
         """What the last preview found, and of which state and document."""
         self._ahead: tuple[str, EventReader] | None = None
@@ -66,7 +62,7 @@ class CloudStack:
         Raises:
             GpuprovError: GP-CLOUD-013 when the state is broken.
         """
-        return state.read_state(self._place, unfinished=self._mark.exists())
+        return state.read_state(self._place, unfinished=self._runner.mark.exists())
 
     def preview(
         self, document: Document, *, replace: Collection[str] = (), report: Report, refresh: bool = False
@@ -83,6 +79,11 @@ class CloudStack:
             GpuprovError: with the engine's or AWS's fault translated.
         """
         fingerprint = self._fingerprint(document, replace)
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead[0] == fingerprint and not refresh:
+            reader = ahead[1]
+        else:
+            fingerprint = self._fingerprint(document, replace)
         ahead, self._ahead = self._ahead, None
         if ahead is not None and ahead[0] == fingerprint and not refresh:
             reader = ahead[1]
@@ -126,7 +127,7 @@ class CloudStack:
         total = len(self._seen[1]) if self._seen else None
         self._seen = None
         reader = EventReader(planning=False, total=total)
-        failure = self._run(
+        failure = self._runner.run(
             lambda stack, on_event: stack.up(
                 on_event=on_event,
                 replace=self._urns(replace) or None,
@@ -169,7 +170,7 @@ class CloudStack:
         self._refuse_pending()
         if held.exists:
             reader = EventReader(planning=False, total=len(held.resources))
-            failure = self._run(
+            failure = self._runner.run(
                 lambda stack, on_event: stack.destroy(
                     on_event=on_event, show_secrets=False, suppress_outputs=True, message="gpuprov destroy"
                 ),
@@ -180,10 +181,10 @@ class CloudStack:
             )
             if failure:
                 raise GpuprovError(*failure)
-        with self._translated():
-            self._stack().workspace.remove_stack(self._place.name, preserve_config=False)
+        with self._runner.translated():
+            self._runner.stack().workspace.remove_stack(self._place.name, preserve_config=False)
         state.remove_files(self._place)
-        clear_mark(self._mark)
+        clear_mark(self._runner.mark)
 
     def recover(
         self,
@@ -215,24 +216,51 @@ class CloudStack:
         told = self._stand_ready(report, cancel)
         held = self.state()
         if held.pending:
-            report(
-                Progress(phase="recovery", text=f"{len(held.pending)} operation(s) of an earlier run are not settled")
-            )
-            told += self._settle(lambda deployment: recovery.settle(deployment, find), report)
-        failed = read_mark(self._mark)
+            text = f"{len(held.pending)} operation(s) of an earlier run are not settled"
+            report(Progress(phase="recovery", subject=self._place.name, text=text))
+            patient = self._patient(find, report, cancel)
+            told += self._settle(lambda deployment: recovery.settle(deployment, patient), report)
+        failed = read_mark(self._runner.mark)
         if failed and held.exists:
             told += self._settle(lambda deployment: recovery.adopt(deployment, failed, find), report)
         if document is not None and (held.unfinished or held.pending or not held.exists):
-            created = self._preview(document, replace, report, refresh=False).created
-            if created:
-                told += self._settle(lambda deployment: recovery.adopt(deployment, created, find), report)
+            told += self._look_ahead(document, replace, find, report)
         return told
 
+    def _look_ahead(
+        self, document: Document, replace: Collection[str], find: Find, report: Report
+    ) -> tuple[Diagnostic, ...]:
+        """Look in the account for everything that the engine would now create."""
+        fingerprint = self._fingerprint(document, replace)
+        reader = self._preview(document, replace, report, refresh=False)
+        # What has a name of its own cannot be made twice.
+        created = [new for new in reader.created if new.type not in NATURAL_KEYS]
+        told = self._settle(lambda deployment: recovery.adopt(deployment, created, find), report) if created else ()
+        if not told and fingerprint == self._fingerprint(document, replace):
+            self._ahead = (fingerprint, reader)
+        return told
+
+    def _patient(self, find: Find, report: Report, cancel: threading.Event | None) -> Find:
+        """Look again for a while: a plugin may still be at its call, and EC2 shows what it made a little late."""
+        path = state.state_file(self._place)
+        until = (path.stat().st_mtime if path.exists() else 0.0) + self._grace
+        stop = cancel or threading.Event()
+
+        def patient(type_token: str, key: str) -> str | None:
+            while (found := find(type_token, key)) is None and (left := until - time.time()) > 0:
+                text = f"not in the account; looking for {left:.0f} s more"
+                report(Progress(phase="recovery", subject=key, text=text))
+                if stop.wait(_POLL):
+                    raise GpuprovError(interrupted())
+            return found
+
+        return patient
+
     def _preview(self, document: Document, replace: Collection[str], report: Report, *, refresh: bool) -> EventReader:
-        self._check_state()
+        state.read_deployment(self._place)
         ensure_plugin(self._engine, self._place, report)
         reader = EventReader(planning=True)
-        failure = self._run(
+        failure = self._runner.run(
             lambda stack, on_event: stack.preview(
                 on_event=on_event, replace=self._urns(replace) or None, refresh=refresh or None
             ),
@@ -246,8 +274,8 @@ class CloudStack:
 
     def _settle(self, work: Callable[[Mapping[str, Any]], Settled], report: Report) -> tuple[Diagnostic, ...]:
         """Change the deployment and refresh, after a backup; nothing is changed when anything cannot be settled."""
-        stack = self._stack()
-        with self._translated():
+        stack = self._runner.stack()
+        with self._runner.translated():
             exported = stack.export_stack()
         settled = work(exported.deployment or {})
         errors = tuple(one for one in settled.told if one.severity is Severity.ERROR)
@@ -255,10 +283,10 @@ class CloudStack:
             raise GpuprovError(*errors)
         if settled.changed:
             state.back_up(self._place)
-            with self._translated():
+            with self._runner.translated():
                 stack.import_stack(Deployment(version=exported.version, deployment=dict(settled.deployment)))
         if settled.reading:
-            failure = self._run(
+            failure = self._runner.run(
                 lambda engine, on_event: engine.refresh(
                     on_event=on_event, show_secrets=False, suppress_outputs=True, message="gpuprov recovery"
                 ),
@@ -269,129 +297,8 @@ class CloudStack:
                 raise GpuprovError(*failure)
         return settled.told
 
-    def _run(
-        self,
-        work: Callable[[Stack, Callable[[EngineEvent], None]], object],
-        reader: EventReader,
-        report: Report,
-        *,
-        program: Program | None = None,
-        cancel: threading.Event | None = None,
-        changes: bool = False,
-    ) -> tuple[Diagnostic, ...]:
-        """Run the engine once; returns what went wrong, and nothing when nothing did.
-
-        Args:
-            work: the run.
-            reader: takes its events.
-            report: where progress goes.
-            program: what makes the resources.
-            cancel: stops it after what is in flight.
-            changes: whether it changes the account: a mark stays then until such a run ends well.
-        """
-        command = self._command()
-        command.cancel = cancel
-
-        def on_event(event: EngineEvent) -> None:
-            progress = reader.take(event)
-            if progress is not None:
-                report(progress)
-
-        stack = self._stack(program, command)
-        if not reader.planning:
-            state.back_up(self._place)
-        marked = self._mark.exists()
-        if changes:
-            set_mark(self._mark, ())
-        try:
-            with warnings.catch_warnings():
-                # An engine that was killed cuts the stream of its events; its status says so already.
-                warnings.filterwarnings("ignore", message="Error in event stream")
-                work(stack, on_event)
-        except CommandError as error:
-            if changes and not reader.begun and not marked:
-                clear_mark(self._mark)
-            elif changes:
-                set_mark(self._mark, reader.failed)
-            output = f"{command.last.stdout}\n{command.last.stderr}" if command.last else str(error)
-            # An engine that was asked to stop before it had begun says nothing at all.
-            early = cancel is not None and cancel.is_set() and not reader.begun
-            if reader.cancelled or early or "error: update canceled" in output:
-                reader.cancelled = True
-                return (_interrupted(), *(translate(reader.complaints, "") if reader.complaints else ()))
-            return translate(reader.complaints, output, log=command.log)
-        finally:
-            if program is not None:
-                program.close()
-        if changes:
-            clear_mark(self._mark)
-        return ()
-
-    def _command(self) -> EngineCommand:
-        return EngineCommand(self._engine, log=self._place.folder / "log", hold=self._hold)
-
-    def _stack(self, program: Program | None = None, command: EngineCommand | None = None) -> Stack:
-        workspace = open_workspace(self._place, command or self._command(), program)
-        with self._translated():
-            if state.state_file(self._place).exists():
-                return EngineStack.select(self._place.name, workspace)
-            return EngineStack.create(self._place.name, workspace)
-
-    @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except CommandError as error:
-            raise GpuprovError(*translate((), str(error), log=self._place.folder / "log")) from error
-
     def _stand_ready(self, report: Report, cancel: threading.Event | None) -> tuple[Diagnostic, ...]:
-        """Wait for an engine that an ended run left at work, and take away the lock of one that is gone."""
-        told = self._wait(report, cancel)
-        for holder in state.drop_stale_locks(self._place):
-            told += (
-                Diagnostic(
-                    code="GP-CLOUD-023",
-                    severity=Severity.NOTE,
-                    address=self._place.name,
-                    summary=f"the engine of an earlier run (process {holder.pid}) was killed; its lock was taken away",
-                ),
-            )
-        self._check_state()
-        return told
-
-    def _wait(self, report: Report, cancel: threading.Event | None) -> tuple[Diagnostic, ...]:
-        began = time.monotonic()
-        waited = False
-        while True:
-            holder = state.read_lock(self._place)
-            foreign = holder is not None and holder.alive is None
-            if not is_held(self._hold) and (holder is None or holder.alive is False):
-                break
-            late = time.monotonic() - began > self._patience
-            if foreign or late or (cancel is not None and cancel.is_set()):
-                raise GpuprovError(
-                    _interrupted() if cancel is not None and cancel.is_set() else _held(self._place, holder)
-                )
-            waited = True
-            who = f"process {holder.pid}" if holder else "its plugin"
-            text = f"an earlier run's engine ({who}) is still at work; waiting for it to end"
-            report(Progress(phase="recovery", subject=self._place.name, text=text))
-            time.sleep(_POLL)
-        if not waited:
-            return ()
-        report(Progress(phase="recovery", subject=self._place.name, text="it has ended", finished=True))
-        seconds = round(time.monotonic() - began)
-        return (
-            Diagnostic(
-                code="GP-CLOUD-023",
-                severity=Severity.NOTE,
-                address=self._place.name,
-                summary=f"an earlier run's engine was still at work; it ended after {seconds} s",
-            ),
-        )
-
-    def _check_state(self) -> None:
-        state.read_deployment(self._place)
+        return stand_ready(self._place, self._runner.hold, patience=self._patience, report=report, cancel=cancel)
 
     def _refuse_pending(self) -> None:
         """A pending create that is not settled would be made twice."""
@@ -438,23 +345,3 @@ class CloudStack:
         """The URNs of what the state holds under the names that a person gave."""
         held = self.state().resources.values()
         return [row.urn for row in held if row.type in HOLDING and names_of(row.address) & set(replace)]
-
-
-def _interrupted() -> Diagnostic:
-    return Diagnostic(
-        code="GP-RUN-003",
-        summary="the update of the cloud's resources was interrupted",
-        detail="what was being made was finished and recorded; nothing else was begun",
-        hint="run the same command again to go on from there",
-    )
-
-
-def _held(place: StackPlace, holder: LockHolder | None) -> Diagnostic:
-    who = f"{holder.user} on {holder.host} (process {holder.pid}) since {holder.since}" if holder else "an engine"
-    return Diagnostic(
-        code="GP-CLOUD-011",
-        address=place.name,
-        summary=f"the stack's state is held by {who}",
-        detail=f"its lock file: {holder.path}" if holder else "the process has the file open: " + str(place.folder),
-        hint="wait until it has ended; when you are sure that it has, on that machine, delete the lock file",
-    )
