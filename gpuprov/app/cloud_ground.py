@@ -63,24 +63,26 @@ class CloudGround:
 
     def settle(self, report: Report) -> tuple[Diagnostic, ...]:
         """Settle what an interrupted run left: resources that the account holds are taken over, not made twice."""
-        place = self._place
-        state = place.stack.state()
-        unknown = unknown_names(self._replace, place.site, state)
-        if unknown:
-            raise GpuprovError(*unknown)
-        found, _ = self._starts()
-        document = self._decide(found, state)
-        return place.stack.recover(place.account.find, as_one_step(report), document=document, replace=self._replace)
+        stack, find = self._place.stack, self._place.account.find
+        return stack.recover(find, as_one_step(report), document=self.decide(), replace=self._replace)
+
+    def decide(self) -> Document:
+        """The document of the stack as spec, lock, images and what stands ask for it now.
+
+        Raises:
+            GpuprovError: GP-CLOUD-026 for a name that means nothing; what `stack_document` and `starts` refuse.
+        """
+        state = self._place.stack.state()
+        self._refuse_unknown(state)
+        return self._document_of(self._starts()[0], state)
 
     def look(self, report: Report) -> Found:
         """Decide everything, ask the engine what that would change, and find the hosts that run."""
         place = self._place
         state = place.stack.state()
-        unknown = unknown_names(self._replace, place.site, state)
-        if unknown:
-            raise GpuprovError(*unknown)
+        self._refuse_unknown(state)
         found, told = self._starts()
-        self._document = self._decide(found, state)
+        self._document = self._document_of(found, state)
         resources = place.stack.preview(self._document, replace=self._replace, report=as_one_step(report))
         moving = {name for change in resources.changes if change.action in _MOVING and (name := _host_of(change))}
         staying = only(state.made, lambda name: name not in moving)
@@ -121,12 +123,17 @@ class CloudGround:
             absent=absent,
         )
 
+    def _refuse_unknown(self, state: StackState) -> None:
+        unknown = unknown_names(self._replace, self._place.site, state)
+        if unknown:
+            raise GpuprovError(*unknown)
+
     def _starts(self) -> tuple[dict[str, Start], tuple[Diagnostic, ...]]:
         place = self._place
         images = listed_images(place.site)
         return starts(place.site, place.cloud, self._lock, images, place.account.image_exists)
 
-    def _decide(self, found: Mapping[str, Start], state: StackState) -> Document:
+    def _document_of(self, found: Mapping[str, Start], state: StackState) -> Document:
         place, spec = self._place, self._place.site.spec
         types = {pool.cloud.instance for pool in spec.pools.values() if pool.cloud is not None}
         return stack_document(

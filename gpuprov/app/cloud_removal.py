@@ -5,6 +5,8 @@ import time
 from collections.abc import Mapping
 from typing import Final
 
+from gpuprov.app.access import Access
+from gpuprov.app.cloud_ground import CloudGround
 from gpuprov.app.cloud_hosts import forget_gone
 from gpuprov.app.cloud_records import standing_in
 from gpuprov.app.cloud_site import CloudSite, as_one_step
@@ -42,8 +44,16 @@ class CloudRemoval:
         self._document: Document = {}
 
     def settle(self, report: Report) -> tuple[Diagnostic, ...]:
-        """Settle operations that an interrupted run left, so that nothing is forgotten in the account."""
-        return self._place.stack.recover(self._place.account.find, report)
+        """Settle what an interrupted run left, so that nothing is forgotten in the account."""
+        stack, find = self._place.stack, self._place.account.find
+        if not stack.state().unfinished:
+            return stack.recover(find, report)
+        # What a dead plugin made stands nowhere but in the account: only what would be made says what to look for.
+        try:
+            document = CloudGround(self._place, Access()).decide()
+        except GpuprovError as error:
+            return (*stack.recover(find, report), _not_looked_for(self._place.site.spec.name, error))
+        return stack.recover(find, as_one_step(report), document=document)
 
     def look(self, report: Report) -> Found:
         """Say what would go, and what stays because it holds data."""
@@ -122,6 +132,16 @@ def _stays(address: str, name: str) -> Diagnostic:
         summary=f"the {kind} {name} stays in the account",
         hint=f"`{way}` deletes it",
         severity=Severity.NOTE,
+    )
+
+
+def _not_looked_for(spec: str, error: GpuprovError) -> Diagnostic:
+    return Diagnostic(
+        code="GP-CLOUD-015",
+        summary="the last update was cut off, and what it may have made without a trace cannot be looked for",
+        detail="\n".join(f"{d.code} {d.address}: {d.summary}" for d in error.diagnostics),
+        hint=f"look in the account for resources with the tag gpuprov:spec = {spec} afterwards",
+        severity=Severity.WARNING,
     )
 
 

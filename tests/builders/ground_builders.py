@@ -63,6 +63,9 @@ class FakeStack:
     def __init__(self) -> None:
         self.resources: dict[str, StateResource] = {}
         self.pending: tuple[Pending, ...] = ()
+        self.unfinished = False
+        self.recovered_with: list[bool] = []
+        """Whether each recovery was given a document."""
         self.fail_at = ""
         self.calls: list[str] = []
         self.removed = False
@@ -75,6 +78,7 @@ class FakeStack:
             made=made_of(tuple(self.resources.values())),
             pending=self.pending,
             resources=dict(self.resources),
+            unfinished=self.unfinished,
         )
 
     def preview(self, document: Document, *, replace: Collection[str], report: Report) -> ResourcePlan:
@@ -125,7 +129,8 @@ class FakeStack:
         replace: Collection[str] = (),
     ) -> tuple[Diagnostic, ...]:
         """Ask the account about each pending operation and settle it."""
-        del report, document, replace
+        del report, replace
+        self.recovered_with.append(document is not None)
         told = []
         for pending in self.pending:
             found = find(pending.type, f"site/{pending.address.replace('.', '/', 1)}")

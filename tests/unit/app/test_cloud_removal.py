@@ -122,3 +122,22 @@ def test_neither_lock_nor_login_key_is_needed(world: World) -> None:
     world.site.path.parent.joinpath("key.pub").unlink()
     world.destroy("datasets", "scratch")
     assert world.stack.removed
+
+
+def test_after_an_update_that_was_cut_off_the_account_is_searched_before_anything_goes(world: World) -> None:
+    world.up()
+    world.destroy()
+    assert world.stack.recovered_with == [True, False]
+    world.stack.unfinished = True
+    world.destroy()
+    assert world.stack.recovered_with[-1]
+
+
+def test_what_cannot_be_searched_for_is_said(world: World) -> None:
+    world.up()
+    world.stack.unfinished = True
+    world.site.path.parent.joinpath("key.pub").unlink()
+    result = world.destroy()
+    (told,) = [d for d in result.diagnostics if d.code == "GP-CLOUD-015"]
+    assert "GP-CLOUD-019" in told.detail
+    assert result.status is ExitStatus.DONE
