@@ -137,7 +137,7 @@ def make_builder(shop: Workshop, *, image: str) -> Made:
         shop.account, made, folder=shop.folder, report=shop.report, seconds=BOOT_SECONDS, cancel=shop.cancel
     )
     stop_if_cancelled(shop)
-    _raise_errors(silent)
+    _raise_errors([_about_builder(diagnostic) for diagnostic in silent])
     return made
 
 
@@ -260,6 +260,13 @@ def _not_as_wanted(plan: HostPlan) -> list[str]:
         *(f"{c.address}: wanted {c.after or 'absent'}, found {c.before or 'absent'}" for c in plan.changes),
         *(f"{f.address}: {f.kind}" for f in findings),
     ]
+
+
+def _about_builder(diagnostic: Diagnostic) -> Diagnostic:
+    """Advice for a host that stays is none for a builder, which is removed whatever happens."""
+    if BUILDER not in diagnostic.hint and "start-instances" not in diagnostic.hint:
+        return diagnostic
+    return replace(diagnostic, hint="the builder was removed; run `gpuprov image build` again")
 
 
 def _check_failed(image: Image, left: Sequence[str]) -> Diagnostic:

@@ -227,6 +227,23 @@ def test_a_builder_that_cannot_be_removed_does_not_cost_the_image(world: World) 
     assert load_images(world.shop.site.path) == (built.image,)
 
 
+@pytest.mark.parametrize(
+    ("hint", "shown"),
+    [
+        ("make it anew with `gpuprov up --target cloud --replace builder`", "run `gpuprov image build` again"),
+        ("start it: `aws ec2 start-instances --instance-ids i-1`", "run `gpuprov image build` again"),
+        ("check that its security group lets this machine in", "security group"),
+    ],
+)
+def test_advice_is_about_a_builder(world: World, monkeypatch: pytest.MonkeyPatch, hint: str, shown: str) -> None:
+    silent = Diagnostic(code="GP-CLOUD-016", address="builder", summary="it did not come up", hint=hint)
+    monkeypatch.setattr(image_steps, "wait_for_hosts", lambda *_, **__: (silent,))
+    with pytest.raises(GpuprovError) as caught:
+        world.build()
+    assert shown in caught.value.diagnostics[0].hint
+    assert "--replace" not in caught.value.diagnostics[0].hint
+
+
 def test_ctrl_c_ends_between_two_steps_and_leaves_nothing(world: World) -> None:
     world.shop.cancel.set()
     with pytest.raises(GpuprovError) as caught:
