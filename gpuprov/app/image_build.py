@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from gpuprov.app.access import Access
 from gpuprov.app.cloud_site import cloud_folder, cloud_of
@@ -38,6 +39,16 @@ from gpuprov.spec.types import PoolSpec
 from gpuprov.store.journal import open_journal
 from gpuprov.store.lock import hold_site
 from gpuprov.want.pool import pool_want
+
+_STEPS: Final = {
+    "clear": "looking for what an earlier build left",
+    "builder": "making the builder",
+    "converge": "bringing it to the pool's software",
+    "image": "making an image of it",
+    "check": "starting a host from the image",
+    "remove": "removing the builder",
+}
+"""Steps of a build, in order, and what each says of itself; the last comes after a failure too."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -179,7 +190,10 @@ def _tidy(shop: Workshop, images: list[str] | tuple[()], seconds: dict[str, floa
 @contextmanager
 def _step(shop: Workshop, name: str, seconds: dict[str, float]) -> Iterator[None]:
     started = time.monotonic()
-    shop.report(Progress(phase=f"image {name}", subject=shop.pool.name))
+    text = _STEPS[name]
+    shop.report(
+        Progress(phase="image", subject=shop.pool.name, text=text, done=[*_STEPS].index(name) + 1, total=len(_STEPS))
+    )
     with shop.journal.step(f"image {name}", pool=shop.pool.name):
         try:
             yield
