@@ -114,7 +114,8 @@ def _run(ground: Ground, work: Work, journal: Journal, report: Report, told: Seq
         else:
             work = _with_new_hosts(work, grown, journal, tell)
             results = converge_hosts(work, journal=journal, report=tell, cancel=cancel)
-    late = (interrupted(),) if cancel.is_set() else ()
+    told_so = any(d.code == "GP-RUN-003" for d in grown.diagnostics)
+    late = (interrupted(),) if cancel.is_set() and not told_so else ()
     return RunResult(
         run=str(journal.folder),
         plan=work.planned.plan,
