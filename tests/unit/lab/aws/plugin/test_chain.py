@@ -99,8 +99,7 @@ def test_no_capacity_is_told_as_such_and_the_next_run_goes_on(lab: tuple[Cloud, 
     cloud, stack = lab
     fault = cloud.account.book.add(Fault(kind="capacity"))
     failed = stack.apply(document("train-a"), report=lambda _: None)
-    print("DIAG", failed.diagnostics)
-    assert [each.code for each in failed.diagnostics] == ["GP-CLOUD-008"]
+    assert [each.code for each in failed.diagnostics] == ["GP-CLOUD-008"], failed.diagnostics
     cloud.account.book.remove(fault)
     assert stack.apply(document("train-a"), report=lambda _: None).diagnostics == ()
     assert counted(cloud)["instances"] == 1
