@@ -190,15 +190,20 @@ def _tidy(shop: Workshop, images: list[str] | tuple[()], seconds: dict[str, floa
 @contextmanager
 def _step(shop: Workshop, name: str, seconds: dict[str, float]) -> Iterator[None]:
     started = time.monotonic()
-    text = _STEPS[name]
-    shop.report(
-        Progress(phase="image", subject=shop.pool.name, text=text, done=[*_STEPS].index(name) + 1, total=len(_STEPS))
+    place = Progress(
+        phase=f"image {name}",
+        subject=shop.pool.name,
+        text=_STEPS[name],
+        done=[*_STEPS].index(name) + 1,
+        total=len(_STEPS),
     )
+    shop.report(place)
     with shop.journal.step(f"image {name}", pool=shop.pool.name):
         try:
             yield
         finally:
             seconds[name] = round(time.monotonic() - started, 1)
+    shop.report(replace(place, text="done", finished=True))
 
 
 def _there(images: tuple[Image, ...], pool: str, baked: str, base: str) -> Image | None:
