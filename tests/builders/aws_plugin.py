@@ -42,7 +42,8 @@ class Engine:
 
     def __init__(self, endpoint: str, region: str) -> None:
         """Start a plugin and attach."""
-        self.server = PluginServer(endpoint=endpoint)
+        self.log: list[str] = []
+        self.server = PluginServer(endpoint=endpoint, say=self.log.append)
         self.server.start()
         self.channel = grpc.insecure_channel(f"127.0.0.1:{self.server.port}")
         self.stub = provider_pb2_grpc.ResourceProviderStub(self.channel)

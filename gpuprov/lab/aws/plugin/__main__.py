@@ -11,10 +11,15 @@ def main(lab: str, port: str, endpoint: str) -> None:
     """Join the lab's cgroup, then serve on the loopback until the process is ended."""
     if lab != "-":
         cgroup.join(LabNames(lab).supervisors_cgroup)
-    server = PluginServer(endpoint=endpoint, port=int(port))
+    server = PluginServer(endpoint=endpoint, port=int(port), say=_log)
     server.start()
-    print(f"aws plugin: 127.0.0.1:{server.port}, endpoint {endpoint}", flush=True)  # noqa: T201 (the log)
+    _log(f"aws plugin: 127.0.0.1:{server.port}, endpoint {endpoint}")
     server.wait()
+
+
+def _log(line: str) -> None:
+    """Write a line of the log, which is standard output."""
+    print(line, flush=True)  # noqa: T201 (the log)
 
 
 if __name__ == "__main__":

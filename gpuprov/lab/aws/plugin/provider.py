@@ -41,9 +41,15 @@ _KINDS = {
 class Provider(provider_pb2_grpc.ResourceProviderServicer):
     """The lab's AWS provider. Method names are the protocol's."""
 
-    def __init__(self, cloud: Cloud) -> None:
-        """Answer from one endpoint."""
+    def __init__(self, cloud: Cloud, say: Callable[[str], None]) -> None:
+        """Answer from one endpoint.
+
+        Args:
+            cloud: the endpoint.
+            say: takes a line for each resource that was made, changed or removed, and for each error.
+        """
         self._cloud = cloud
+        self._say = say
         self._region = cloud.default_region
 
     # -- the provider itself -----------------------------------------------------------------------------------------
@@ -149,9 +155,11 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             properties = self._read(call, token, str(call.made), inputs) or {}
         except (AwsError, ProviderError) as error:
             why = as_provider_says(doing, error)
+            self._say(f"error: {request.urn}: {doing}: {error}")
             if call.made is None:
                 context.abort(grpc.StatusCode.UNKNOWN, why)
             self._failed(context, call, token, checked, why)
+        self._say(f"created {call.made}: {request.urn}")
         return provider_pb2.CreateResponse(
             id=str(call.made), properties=wire.write(wire.keep_secrets(properties, checked))
         )
@@ -187,6 +195,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             return self._read(call, token, request.id, {**wire.plain(known), **news})
 
         found = self._guard(context, f"updating {handler.noun} ({request.id})", act)
+        self._say(f"updated {request.id}: {request.urn}")
         return provider_pb2.UpdateResponse(properties=wire.write(wire.keep_secrets(found or {}, checked)))
 
     def Delete(self, request: Any, context: Any) -> Any:
@@ -196,6 +205,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         call = self._call(known, request)
         doing = f"deleting {HANDLERS[token].noun} ({request.id})"
         self._guard(context, doing, lambda: HANDLERS[token].delete(call, request.id, known))
+        self._say(f"deleted {request.id}: {request.urn}")
         return empty_pb2.Empty()
 
     # -- parts -------------------------------------------------------------------------------------------------------
@@ -211,12 +221,12 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         found = HANDLERS[token].read(call, identity, known)
         return None if found is None else {"id": identity, **state.outputs(token, found, known)}
 
-    @staticmethod
-    def _guard(context: Any, doing: str, act: Callable[[], _T]) -> _T:
+    def _guard(self, context: Any, doing: str, act: Callable[[], _T]) -> _T:
         """Act; an error ends the request in the real provider's words."""
         try:
             return act()
         except (AwsError, ProviderError) as error:
+            self._say(f"error: {doing}: {error}")
             context.abort(grpc.StatusCode.UNKNOWN, as_provider_says(doing, error))
             raise  # abort has raised already; this is for the reader
 

@@ -1,5 +1,6 @@
 """The gRPC server around the provider, on the loopback only."""
 
+from collections.abc import Callable
 from concurrent import futures
 
 import grpc
@@ -18,12 +19,15 @@ _MESSAGE_BYTES = 400 * 1024 * 1024
 class PluginServer:
     """A plugin that listens on 127.0.0.1."""
 
-    def __init__(self, *, endpoint: str, port: int = 0, region: str | None = None) -> None:
+    def __init__(
+        self, *, endpoint: str, port: int = 0, region: str | None = None, say: Callable[[str], None] = lambda _: None
+    ) -> None:
         """Bind the port; 0 takes a free one.
 
         Args:
             endpoint: the URL that answers AWS's API, for example "http://127.0.0.1:5000".
             port: TCP port.
+            say: takes the lines of the log.
             region: the region where the engine's configuration names none; by default from AWS_REGION.
 
         Raises:
@@ -38,7 +42,7 @@ class PluginServer:
             ],
         )
         provider_pb2_grpc.add_ResourceProviderServicer_to_server(
-            Provider(Cloud(endpoint=endpoint, region=region)), self._server
+            Provider(Cloud(endpoint=endpoint, region=region), say), self._server
         )
         try:
             self.port: int = self._server.add_insecure_port(f"127.0.0.1:{port}")

@@ -145,6 +145,7 @@ def test_a_refresh_shows_what_was_changed_by_hand(engine: Engine, plugin_cloud: 
     kept = engine.create(VOLUME, "v", {**ONE_VOLUME, "tags": {"Name": "v"}})
     ec2 = plugin_cloud.client("ec2")
     ec2.create_tags(Resources=[kept.id], Tags=[{"Key": "Name", "Value": "theirs"}])
+    assert engine.log[-1] == f"created {kept.id}: {kept.urn}"
     found = engine.read(kept)
     assert wire.read(found.inputs)["tags"] == {"Name": "theirs"}
     ec2.delete_volume(VolumeId=kept.id)
@@ -175,6 +176,7 @@ def test_no_capacity_leaves_nothing_behind(engine: Engine, plugin_cloud: Cloud, 
     assert "operation error EC2: RunInstances, https response error StatusCode: " in error.details()
     assert "api error InsufficientInstanceCapacity: " in error.details()
     assert "grpc-status-details-bin" not in dict(error.trailing_metadata())
+    assert engine.log[-1].startswith("error: urn:pulumi:test::gpuprov-aws::aws:ec2/instance:Instance::x: creating EC2")
 
 
 def test_an_instance_that_does_not_come_up_is_kept_with_its_id(
