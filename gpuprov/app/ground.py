@@ -11,7 +11,7 @@ from gpuprov.app.hosts import Fleet, open_fleet, open_released_fleet
 from gpuprov.app.site import Site, open_lock
 from gpuprov.app.staleness import refuse_stale_lock
 from gpuprov.app.targets import CLOUD, choose_target
-from gpuprov.model.diagnostic import Diagnostic, Severity
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Report
 from gpuprov.model.resource import ResourcePlan, ResourceResult
 from gpuprov.model.snapshot import NotObserved
@@ -129,9 +129,12 @@ def open_ground(site: Site, request: UpRequest, *, patience: float | None = None
         patience: seconds to wait for hosts that are coming up; None takes as long as that may be.
 
     Raises:
-        GpuprovError: no or an unclear target; what the ground itself needs is missing.
+        GpuprovError: no or an unclear target; GP-RUN-004 for an option that the target would pass over; what the
+            ground itself needs is missing.
     """
-    if choose_target(site, request.access, request.target) == CLOUD:
+    target = choose_target(site, request.access, request.target)
+    _refuse_idle_options(request, target)
+    if target == CLOUD:
         # Imported here: whoever has a rack does not wait for the cloud's libraries.
         from gpuprov.app.cloud_ground import BOOT_SECONDS, CloudGround  # noqa: PLC0415
         from gpuprov.app.cloud_removal import CloudRemoval  # noqa: PLC0415
@@ -142,6 +145,21 @@ def open_ground(site: Site, request: UpRequest, *, patience: float | None = None
         seconds = BOOT_SECONDS if patience is None else patience
         return CloudGround(open_cloud(site), request.access, replace=request.replace, patience=seconds)
     return OnpremGround(site, request.access, release=request.release)
+
+
+def _refuse_idle_options(request: UpRequest, target: str) -> None:
+    """An option that would have no effect is refused: who writes it trusts in it."""
+    names = [*request.replace, *request.delete_data]
+    if target == CLOUD and request.release and request.access.limit is not None:
+        summary = "destroy in the cloud takes all hosts of the spec, so it takes no limit"
+        hint = "to remove single hosts, take them out of the spec, then `gpuprov up --target cloud --replace HOST`"
+    elif target != CLOUD and names:
+        summary = f"the rack has nothing that is replaced or deleted by name: {', '.join(names)}"
+        hint = "--replace and --delete-data name what is in the cloud: give --target cloud, or leave them away"
+    else:
+        return
+    detail = "nothing was looked at or changed"
+    raise GpuprovError(Diagnostic(code="GP-RUN-004", summary=summary, detail=detail, hint=hint))
 
 
 def _storage_note(site: Site) -> tuple[Diagnostic, ...]:

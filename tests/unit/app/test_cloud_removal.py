@@ -3,6 +3,8 @@
 import pytest
 from app_world import World
 
+from gpuprov.app.access import Access
+from gpuprov.app.ground import UpRequest, open_ground
 from gpuprov.cloud.state import INSTANCE, Pending
 from gpuprov.cloud.types import Image
 from gpuprov.model.diagnostic import GpuprovError
@@ -141,3 +143,13 @@ def test_what_cannot_be_searched_for_is_said(world: World) -> None:
     (told,) = [d for d in result.diagnostics if d.code == "GP-CLOUD-015"]
     assert "GP-CLOUD-019" in told.detail
     assert result.status is ExitStatus.DONE
+
+
+def test_a_limit_is_refused_before_anything_goes(world: World) -> None:
+    world.up()
+    before = dict(world.stack.resources)
+    request = UpRequest(spec=world.site.path, access=Access(limit="train-a"), target="cloud", release=True)
+    with pytest.raises(GpuprovError) as caught:
+        open_ground(world.site, request)
+    assert [d.code for d in caught.value.diagnostics] == ["GP-RUN-004"]
+    assert world.stack.resources == before
