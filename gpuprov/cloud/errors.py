@@ -5,7 +5,7 @@ Source of the engine's texts: engine 3.274.1, each one seen on 2026-11-30 (tests
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,7 @@ from gpuprov.cloud.state import STACK_TYPE, address_of
 from gpuprov.model.diagnostic import Diagnostic
 
 _LAST_LINES: Final = 20
+_AGAIN: Final = "end the cause and run the same command again: what was made is kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,9 @@ _AWS: Final = (
 )
 _OPERATION: Final = re.compile(r"operation error [\w ]+: (?P<operation>\w+)")
 _GENERAL: Final = re.compile(
-    r"^(?:error: )?(?:update failed|preview failed|destroy failed|refresh failed|resource monitor shut down.*"
-    r"|\d+ errors? occurred:?|an? .*resource .*failed)$"
+    r"^(?:error: )?(?:update failed|preview failed|destroy failed|refresh failed"
+    r"|resource monitor (?:shut down|has terminated).*|\d+ errors? occurred:?|an? .*resource .*failed)$",
+    re.IGNORECASE,
 )
 _UNHANDLED: Final = re.compile(r"an unhandled error occurred: (?P<why>.*)", re.DOTALL)
 _FRAME: Final = re.compile(r"^(?:\d+ errors? occurred:|\*|\s)+")
@@ -164,7 +166,7 @@ def _one(complaint: Complaint) -> Diagnostic:
         address=address,
         summary=f"{address or 'a resource'} failed: {_headline(text)}",
         detail=text,
-        hint="end the cause and run the same command again: what was made is kept",
+        hint=_AGAIN,
     )
 
 
@@ -194,7 +196,8 @@ def _aws(address: str, text: str) -> Diagnostic | None:
         words = found.groupdict()
         named = _OPERATION.search(text)
         operation = words.get("operation") or (named["operation"] if named else "")
-        return diagnose(words["code"], words["message"], address=address, operation=operation)
+        told = diagnose(words["code"], words["message"], address=address, operation=operation)
+        return told if told.hint else replace(told, hint=_AGAIN)
     return None
 
 

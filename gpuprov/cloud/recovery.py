@@ -79,6 +79,8 @@ def settle(deployment: Mapping[str, Any], find: Find) -> Settled:
 def adopt(deployment: Mapping[str, Any], created: Sequence[NewResource], find: Find) -> Settled:
     """Take resources into the state that a run would make although the account holds them already.
 
+    One whose inputs are not all known yet waits: it stands on another one that has to be taken in first.
+
     Args:
         deployment: what the engine exports.
         created: what a preview would create, or an update failed to; what the state holds by now is passed over.
@@ -89,17 +91,17 @@ def adopt(deployment: Mapping[str, Any], created: Sequence[NewResource], find: F
     there = {row["urn"] for row in resources if not row.get("delete")}
     told: list[Diagnostic] = []
     for new in created:
-        if new.urn in there:
+        if new.urn in there or _holds(new.inputs, UNKNOWN):
             continue
         key = _key(new.type, new.inputs)
-        found = find(new.type, key) if key and UNKNOWN not in key else None
+        found = find(new.type, key) if key else None
         if found is None:
             continue
         address = address_of(new.urn)
         if new.provider not in providers:
             told.append(_lost(address, found))
             continue
-        inputs = {name: value for name, value in new.inputs.items() if not _hidden(value)}
+        inputs = {name: value for name, value in new.inputs.items() if not _holds(value, _SECRET)}
         row = {
             "urn": new.urn,
             "custom": True,
@@ -149,13 +151,13 @@ def _tag(inputs: Mapping[str, Any]) -> str | None:
     return value if isinstance(value, str) and value and value != UNKNOWN else None
 
 
-def _hidden(value: Any) -> bool:
-    """Whether a value of an event is unknown or secret somewhere inside, so that it must not get into a state."""
-    if isinstance(value, str):
-        return value in {UNKNOWN, _SECRET}
+def _holds(value: Any, word: str) -> bool:
+    """Whether a value of an event is, somewhere inside, one that the engine did not tell."""
     if isinstance(value, Mapping):
-        return _SECRET_KEY in value or any(map(_hidden, value.values()))
-    return isinstance(value, list) and any(map(_hidden, value))
+        return (word == _SECRET and _SECRET_KEY in value) or any(_holds(inner, word) for inner in value.values())
+    if isinstance(value, list):
+        return any(_holds(inner, word) for inner in value)
+    return bool(value == word)
 
 
 def _note(address: str, text: str) -> Diagnostic:

@@ -1,5 +1,6 @@
 """A stack of the cloud: preview, apply, remove and recovery, with the engine's faults translated."""
 
+import functools
 import hashlib
 import json
 import threading
@@ -230,14 +231,20 @@ class CloudStack:
     def _look_ahead(
         self, document: Document, replace: Collection[str], find: Find, report: Report
     ) -> tuple[Diagnostic, ...]:
-        """Look in the account for everything that the engine would now create."""
-        fingerprint = self._fingerprint(document, replace)
-        reader = self._preview(document, replace, report, refresh=False)
-        # What has a name of its own cannot be made twice.
-        created = [new for new in reader.created if new.type not in NATURAL_KEYS]
-        told = self._settle(lambda deployment: recovery.adopt(deployment, created, find), report) if created else ()
-        if not told and fingerprint == self._fingerprint(document, replace):
-            self._ahead = (fingerprint, reader)
+        """Look in the account for everything that the engine would now create, until nothing more is found."""
+        told: tuple[Diagnostic, ...] = ()
+        while True:
+            fingerprint = self._fingerprint(document, replace)
+            reader = self._preview(document, replace, report, refresh=False)
+            # What has a name of its own cannot be made twice.
+            created = [new for new in reader.created if new.type not in NATURAL_KEYS]
+            if not created:
+                break
+            found = self._settle(functools.partial(recovery.adopt, created=created, find=find), report)
+            told += found
+            if not found:
+                break
+        self._ahead = (fingerprint, reader)
         return told
 
     def _patient(self, find: Find, report: Report, cancel: threading.Event | None) -> Find:

@@ -102,16 +102,16 @@ def new(deployment: dict[str, Any], **more: Any) -> NewResource:
     )
 
 
-def test_an_orphan_without_a_trace_is_taken_in_without_what_is_unknown_or_secret(deployment: dict[str, Any]) -> None:
+def test_an_orphan_without_a_trace_is_taken_in_without_its_secrets(deployment: dict[str, Any]) -> None:
     account = Account("i-orphan")
-    resource = new(deployment, subnetId=UNKNOWN, userData="[secret]", vpcSecurityGroupIds=[UNKNOWN], instanceType="x")
+    resource = new(deployment, userData="[secret]", block={"key": ["[secret]"]}, instanceType="x")
     settled = recovery.adopt(deployment, [resource], account)
     assert account.asked == [(INSTANCE, "train/instance/train-d")]
     row = settled.deployment["resources"][-1]
     assert row["id"] == "i-orphan"
     assert row["inputs"]["instanceType"] == "x"
-    assert {"subnetId", "userData", "vpcSecurityGroupIds"} & set(row["inputs"]) == set()
-    assert UNKNOWN not in json.dumps(row)
+    assert {"userData", "block"} & set(row["inputs"]) == set()
+    assert "[secret]" not in json.dumps(row)
     assert (settled.changed, settled.reading) == (True, True)
 
 
@@ -120,6 +120,13 @@ def test_what_the_state_holds_by_now_is_not_looked_for(deployment: dict[str, Any
     resource = new(deployment)
     held = {**deployment["resources"][-1], "urn": resource.urn, "id": "i-made"}
     settled = recovery.adopt({**deployment, "resources": [*deployment["resources"], held]}, [resource], account)
+    assert (account.asked, settled.changed) == ([], False)
+
+
+@pytest.mark.parametrize("value", [UNKNOWN, [UNKNOWN], {"a": [{"b": UNKNOWN}]}])
+def test_one_that_stands_on_another_orphan_waits_for_it(deployment: dict[str, Any], value: object) -> None:
+    account = Account("i-orphan")
+    settled = recovery.adopt(deployment, [new(deployment, subnetId=value)], account)
     assert (account.asked, settled.changed) == ([], False)
 
 
