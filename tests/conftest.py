@@ -26,8 +26,8 @@ WIDER = ("lab", "network", "slow", "live")
 """Markers of the tests that may leave the loopback and use the real home (the lab's bases are cached there)."""
 
 _CLEARED_PREFIXES = ("ANSIBLE_", "AWS_", "GPUPROV_", "PULUMI_")
-_KEPT_PREFIX = "GPUPROV_TEST_"
-"""Variables of the tests themselves: a seed, for one."""
+_KEPT_PREFIXES = ("GPUPROV_TEST_", "GPUPROV_LIVE_")
+"""Variables of the tests themselves: a seed, for one, or the account of the live checks."""
 
 _CLEARED = ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "SSH_AUTH_SOCK", "VAULT_PASSWORD_FILE")
 _OUTSIDE = {"socket.connect": 1, "socket.sendto": 1, "socket.getaddrinfo": 0, "socket.gethostbyname": 0}
@@ -77,7 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Clear what would steer the product from outside, and set up the guard."""
     del config
     for name in list(os.environ):
-        if name.startswith(_KEPT_PREFIX):
+        if name.startswith(_KEPT_PREFIXES):
             continue
         if name.startswith(_CLEARED_PREFIXES) or name in _CLEARED:
             del os.environ[name]

@@ -1,4 +1,4 @@
-"""What the lab's AWS account holds, asked with boto3 past gpuprov: each resource as one line."""
+"""What an AWS account holds, asked with boto3 past gpuprov: each resource as one line. Here the lab's account."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -43,23 +43,32 @@ class Account:
 
     def instances(self) -> dict[str, dict[str, Any]]:
         """Instances that are not gone, by id."""
-        pages = self.client("ec2").describe_instances()["Reservations"]
+        pages = _rows(self.client("ec2"), "describe_instances", "Reservations")
         found = [instance for page in pages for instance in page["Instances"]]
         return {i["InstanceId"]: i for i in found if i["State"]["Name"] not in _GONE}
 
     def listing(self) -> frozenset[str]:
         """Everything, as `kind id`."""
-        ec2, iam = self.client("ec2"), self.client("iam")
+        ec2, iam, s3 = self.client("ec2"), self.client("iam"), self.client("s3")
         found = [f"instance {identity}" for identity in self.instances()]
         for call, field, key in _EC2:
-            found += [f"{field} {row[key]}" for row in getattr(ec2, call)()[field]]
-        found += [f"image {i['ImageId']}" for i in ec2.describe_images(Owners=["self"])["Images"]]
-        found += [f"snapshot {s['SnapshotId']}" for s in ec2.describe_snapshots(OwnerIds=["self"])["Snapshots"]]
-        found += [f"bucket {b['Name']}" for b in self.client("s3").list_buckets()["Buckets"]]
-        found += [f"role {r['RoleName']}" for r in iam.list_roles()["Roles"]]
-        found += [f"profile {p['InstanceProfileName']}" for p in iam.list_instance_profiles()["InstanceProfiles"]]
-        found += [f"policy {p['Arn']}" for p in iam.list_policies(Scope="Local")["Policies"]]
+            found += [f"{field} {row[key]}" for row in _rows(ec2, call, field)]
+        found += [f"image {i['ImageId']}" for i in _rows(ec2, "describe_images", "Images", Owners=["self"])]
+        snapshots = _rows(ec2, "describe_snapshots", "Snapshots", OwnerIds=["self"])
+        found += [f"snapshot {s['SnapshotId']}" for s in snapshots]
+        found += [f"bucket {b['Name']}" for b in _rows(s3, "list_buckets", "Buckets")]
+        found += [f"role {r['RoleName']}" for r in _rows(iam, "list_roles", "Roles")]
+        profiles = _rows(iam, "list_instance_profiles", "InstanceProfiles")
+        found += [f"profile {p['InstanceProfileName']}" for p in profiles]
+        found += [f"policy {p['Arn']}" for p in _rows(iam, "list_policies", "Policies", Scope="Local")]
         return frozenset(found)
+
+
+def _rows(client: Any, call: str, field: str, **asked: object) -> list[dict[str, Any]]:
+    """All rows of an answer, over all its pages: a real account's are more than one (IAM gives 100 at a time)."""
+    if not client.can_paginate(call):
+        return list(getattr(client, call)(**asked)[field])
+    return [row for page in client.get_paginator(call).paginate(**asked) for row in page.get(field, ())]
 
 
 def storage_names(left: Iterable[str]) -> list[str]:
