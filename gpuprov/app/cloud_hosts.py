@@ -59,7 +59,10 @@ def stack_hosts(made: Made, site: Site, access: Access) -> tuple[Host, ...]:
     """
     order = cloud_names(site)
     wanted = _limited(access.limit, order)
-    hosts = cloud_hosts(only(made, lambda name: name in wanted), site.spec, folder=cloud_folder(site))
+    ours_now = only(made, lambda name: name in wanted)
+    # The state knows a host's pool as of the last update; what a host must be is what the spec says now.
+    placed = replace(ours_now, hosts=tuple(replace(host, pool=order[host.name]) for host in ours_now.hosts))
+    hosts = cloud_hosts(placed, site.spec, folder=cloud_folder(site))
     names = list(order)
     ours = sorted(hosts, key=lambda host: names.index(host.name))
     return tuple(replace(host, connection=with_password(host.connection, access)) for host in ours)

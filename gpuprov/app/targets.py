@@ -32,7 +32,7 @@ def choose_targets(site: Site, access: Access, target: str | None) -> tuple[str,
     """
     if target is None:
         return targets_of(site, access)
-    if target == CLOUD and CLOUD not in targets_of(site, access):
+    if target == CLOUD and CLOUD not in targets_of(site, access) and not _stands(site):
         raise GpuprovError(_not_there(site))
     if target == CLOUD and access.inventory is not None:
         raise GpuprovError(
@@ -97,6 +97,17 @@ def refuse_shared_names(racked: Collection[str], cloud: Collection[str]) -> None
                 hint="write other names into pools.NAME.cloud.hosts, or name one --target",
             )
         )
+
+
+def _stands(site: Site) -> bool:
+    """Whether there is a stack although no pool asks for one: it must be possible to look at it and to remove it."""
+    if site.spec.cloud is None:
+        return False
+    # Imported here: whoever has a rack does not wait for the cloud's libraries.
+    from gpuprov.app.cloud_site import place_of  # noqa: PLC0415
+    from gpuprov.cloud.state import state_file  # noqa: PLC0415
+
+    return state_file(place_of(site, {})).exists()
 
 
 def _not_there(site: Site) -> Diagnostic:

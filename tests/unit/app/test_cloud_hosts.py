@@ -87,6 +87,11 @@ def test_hosts_come_in_the_specs_order_within_the_limit(world: World, limit: str
     assert [h.name for h in stack_hosts(made, world.site, Access(limit=limit))] == names
 
 
+def test_a_host_that_moved_to_another_pool_is_of_the_pool_that_the_spec_says(world: World) -> None:
+    made = Made(hosts=(replace(host("train-a", 1), pool="another-before"),))
+    assert [h.pool for h in stack_hosts(made, world.site, Access())] == ["train"]
+
+
 def test_the_sudo_password_of_the_command_line_is_for_cloud_hosts_too(world: World) -> None:
     made = Made(hosts=(host("train-a", 1),))
     (found,) = stack_hosts(made, world.site, Access(become_password="p"))

@@ -6,7 +6,9 @@ import pytest
 from ground_builders import BOTH, RACK, SPEC, make_site
 
 from gpuprov.app.access import Access
+from gpuprov.app.cloud_site import place_of
 from gpuprov.app.targets import choose_target, choose_targets, cloud_names, refuse_shared_names, refuse_unclear_limit
+from gpuprov.cloud.state import state_file
 from gpuprov.model.diagnostic import GpuprovError
 
 
@@ -42,6 +44,18 @@ def test_an_unclear_target_is_refused_with_the_way_out(
     (told,) = caught.value.diagnostics
     assert told.code == code
     assert word in told.hint
+
+
+def test_a_stack_that_no_pool_asks_for_any_more_can_still_be_removed(tmp_path: Path) -> None:
+    gone = BOTH.replace("    cloud: {instance: p5.48xlarge, hosts: [HOSTS]}\n", "")
+    site = make_site(tmp_path, text=gone)
+    with pytest.raises(GpuprovError):
+        choose_target(site, Access(), "cloud")
+    path = state_file(place_of(site, {}))
+    path.parent.mkdir(parents=True)
+    path.write_text("{}", encoding="utf-8")
+    assert choose_target(site, Access(), "cloud") == "cloud"
+    assert choose_target(site, Access(), None) == "onprem"
 
 
 def test_a_spec_whose_inventory_is_missing_is_about_the_rack(tmp_path: Path) -> None:
