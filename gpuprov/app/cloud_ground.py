@@ -39,6 +39,7 @@ class CloudGround:
         place: the site with its account and stack.
         access: how to reach hosts, and which.
         replace: hosts, buckets and volumes that may be replaced or deleted.
+        refresh: whether every resource is read from AWS first, so that what was changed there by hand is seen.
         patience: seconds that instances which are coming up may take.
 
     Raises:
@@ -48,10 +49,17 @@ class CloudGround:
     target = "cloud"
 
     def __init__(
-        self, place: CloudSite, access: Access, *, replace: tuple[str, ...] = (), patience: float = BOOT_SECONDS
+        self,
+        place: CloudSite,
+        access: Access,
+        *,
+        replace: tuple[str, ...] = (),
+        refresh: bool = False,
+        patience: float = BOOT_SECONDS,
     ) -> None:
         self._place = place
         self._patience = patience
+        self._refresh = refresh
         self._access = access
         self._replace = replace
         lock, self.lock_text = open_lock(place.site)
@@ -83,7 +91,9 @@ class CloudGround:
         self._refuse_unknown(state)
         found, told = self._starts()
         self._document = self._document_of(found, state)
-        resources = place.stack.preview(self._document, replace=self._replace, report=as_one_step(report))
+        resources = place.stack.preview(
+            self._document, replace=self._replace, report=as_one_step(report), refresh=self._refresh
+        )
         moving = {name for change in resources.changes if change.action in _MOVING and (name := _host_of(change))}
         staying = only(state.made, lambda name: name not in moving)
         health = place.account.health([host.instance_id for host in staying.hosts]) if staying.hosts else {}
@@ -107,7 +117,9 @@ class CloudGround:
         """Let the engine change the account, then wait until the new hosts answer with keys that were verified."""
         place, began = self._place, time.monotonic()
         before = place.stack.state().made
-        applied = place.stack.apply(self._document, replace=self._replace, report=report, cancel=cancel)
+        applied = place.stack.apply(
+            self._document, replace=self._replace, report=report, cancel=cancel, refresh=self._refresh
+        )
         forget_gone(before, applied.made, folder=place.folder)
         failed = any(d.severity is Severity.ERROR for d in applied.diagnostics)
         if failed or cancel.is_set():

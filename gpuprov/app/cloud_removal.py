@@ -65,7 +65,7 @@ class CloudRemoval:
             return Found(fleet=_NO_HOSTS, left=images, diagnostics=_told(images))
         whole = standing_document(self._place.site.spec, standing_in(state))
         self._document = data_document(whole, delete=self._delete)
-        resources = self._place.stack.preview(self._document, replace=(), report=as_one_step(report))
+        resources = self._place.stack.preview(self._document, replace=(), report=as_one_step(report), refresh=False)
         left = {**self._left(state), **images}
         named = {*self._delete, *(host.name for host in state.made.hosts)}
         return Found(
@@ -84,7 +84,7 @@ class CloudRemoval:
             if name in self._delete:
                 count = place.account.empty_bucket(bucket, report=report)
                 report(Progress(phase="empty", subject=bucket, text=f"{count} object(s) deleted", finished=True))
-        applied = place.stack.apply(self._document, replace=(), report=report, cancel=cancel)
+        applied = place.stack.apply(self._document, replace=(), report=report, cancel=cancel, refresh=False)
         forget_gone(before, applied.made, folder=place.folder)
         state = place.stack.state()
         if not state.exists and not any(d.severity is Severity.ERROR for d in applied.diagnostics):

@@ -48,11 +48,17 @@ class Stack(Protocol):
     def state(self) -> StackState:
         """What is recorded of it."""
 
-    def preview(self, document: Document, *, replace: Collection[str], report: Report) -> ResourcePlan:
+    def preview(self, document: Document, *, replace: Collection[str], report: Report, refresh: bool) -> ResourcePlan:
         """What would change."""
 
     def apply(
-        self, document: Document, *, replace: Collection[str], report: Report, cancel: threading.Event
+        self,
+        document: Document,
+        *,
+        replace: Collection[str],
+        report: Report,
+        cancel: threading.Event,
+        refresh: bool,
     ) -> Applied:
         """Change it."""
 

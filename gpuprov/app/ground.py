@@ -29,6 +29,8 @@ class UpRequest:
     """True for `destroy`: racked hosts are handed back, those in the cloud go."""
     replace: tuple[str, ...] = ()
     """Cloud hosts, buckets and volumes that `up` may replace or delete."""
+    refresh: bool = False
+    """Whether `up` reads every resource from AWS first, so that what was changed there by hand is seen."""
     delete_data: tuple[str, ...] = ()
     """Storage whose data goes too, for `destroy` in the cloud."""
 
@@ -142,8 +144,13 @@ def open_ground(site: Site, request: UpRequest, *, patience: float | None = None
 
         if request.release:
             return CloudRemoval(open_cloud(site), delete_data=request.delete_data)
-        seconds = BOOT_SECONDS if patience is None else patience
-        return CloudGround(open_cloud(site), request.access, replace=request.replace, patience=seconds)
+        return CloudGround(
+            open_cloud(site),
+            request.access,
+            replace=request.replace,
+            refresh=request.refresh,
+            patience=BOOT_SECONDS if patience is None else patience,
+        )
     return OnpremGround(site, request.access, release=request.release)
 
 

@@ -46,8 +46,11 @@ def target_option(command: Command) -> Command:
     )(command)
 
 
-def replace_option(command: Command) -> Command:
-    """`--replace NAME`, repeatable: what may be replaced or deleted in the cloud."""
+def cloud_options(command: Command) -> Command:
+    """`--replace NAME`, repeatable: what may be replaced or deleted in the cloud; and `--refresh`."""
+    command = click.option(
+        "--refresh", is_flag=True, help="Read every resource in the cloud first, to see what was changed there by hand."
+    )(command)
     return click.option(
         "--replace",
         "replace",

@@ -63,6 +63,7 @@ class FakeStack:
     def __init__(self) -> None:
         self.resources: dict[str, StateResource] = {}
         self.pending: tuple[Pending, ...] = ()
+        self.refreshed: list[bool] = []
         self.unfinished = False
         self.recovered_with: list[bool] = []
         """Whether each recovery was given a document."""
@@ -81,10 +82,11 @@ class FakeStack:
             unfinished=self.unfinished,
         )
 
-    def preview(self, document: Document, *, replace: Collection[str], report: Report) -> ResourcePlan:
+    def preview(self, document: Document, *, replace: Collection[str], report: Report, refresh: bool) -> ResourcePlan:
         """What is missing is created, what is not in the document deleted, what is named replaced."""
         del report
         self.calls.append("preview")
+        self.refreshed.append(refresh)
         wanted = _wanted(document)
         changes = [_change(a, t, ResourceAction.CREATE) for a, (t, _) in wanted.items() if a not in self.resources]
         named = [a for a in wanted if a in self.resources and a.partition(".")[2] in replace]
@@ -94,10 +96,16 @@ class FakeStack:
         return ResourcePlan(changes=tuple(changes), unchanged=len(self.resources) - len(named) - len(gone))
 
     def apply(
-        self, document: Document, *, replace: Collection[str], report: Report, cancel: threading.Event
+        self,
+        document: Document,
+        *,
+        replace: Collection[str],
+        report: Report,
+        cancel: threading.Event,
+        refresh: bool,
     ) -> Applied:
         """Do it, up to the resource that fails."""
-        plan = self.preview(document, replace=replace, report=report)
+        plan = self.preview(document, replace=replace, report=report, refresh=refresh)
         self.calls.append("apply")
         wanted, done = _wanted(document), []
         told: tuple[Diagnostic, ...] = ()

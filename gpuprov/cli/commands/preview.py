@@ -9,8 +9,8 @@ from gpuprov.app.ground import UpRequest
 from gpuprov.app.preview import preview
 from gpuprov.cli.options import (
     access_options,
+    cloud_options,
     json_option,
-    replace_option,
     spec_option,
     target_option,
     verbose_option,
@@ -27,12 +27,13 @@ from gpuprov.render.terminal import open_terminal
 @spec_option
 @target_option
 @access_options
-@replace_option
+@cloud_options
 @click.option("--expect-no-changes", is_flag=True, help="End with status 7 when there is anything to do.")
 @verbose_option
 @json_option
 def command(
-    *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], expect_no_changes: bool,
+    *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], refresh: bool,
+    expect_no_changes: bool,
     verbose: bool, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Show what `up` would do: resources in the cloud, and on each host packages from -> to, files, services, reboots.
@@ -41,7 +42,7 @@ def command(
     """
     terminal = open_terminal(colour=False if no_colour else None)
     with ProgressView(terminal) as view:
-        result = preview(UpRequest(spec=spec, access=access, target=target, replace=replace), view)
+        result = preview(UpRequest(spec=spec, access=access, target=target, replace=replace, refresh=refresh), view)
     status = result.status(expect_no_changes=expect_no_changes)
     show_diagnostics(result.diagnostics, terminal)
     if as_json:

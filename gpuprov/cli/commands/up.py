@@ -9,8 +9,8 @@ from gpuprov.app.ground import UpRequest
 from gpuprov.cli.applying import apply
 from gpuprov.cli.options import (
     access_options,
+    cloud_options,
     json_option,
-    replace_option,
     spec_option,
     target_option,
     verbose_option,
@@ -21,13 +21,13 @@ from gpuprov.cli.options import (
 @spec_option
 @target_option
 @access_options
-@replace_option
+@cloud_options
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @verbose_option
 @json_option
 def command(
-    *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], yes: bool, verbose: bool,
-    as_json: bool, no_colour: bool,
+    *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], refresh: bool, yes: bool,
+    verbose: bool, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Make what is missing, bring hosts to the locked stack, and prove it.
 
@@ -36,7 +36,7 @@ def command(
     and an instance, bucket or volume is replaced or deleted only when it is named with --replace.
     """
     return apply(
-        UpRequest(spec=spec, access=access, target=target, replace=replace),
+        UpRequest(spec=spec, access=access, target=target, replace=replace, refresh=refresh),
         yes=yes,
         verbose=verbose,
         as_json=as_json,

@@ -165,3 +165,9 @@ def test_a_lock_without_an_image_is_refused(world: World, monkeypatch: pytest.Mo
     with pytest.raises(GpuprovError) as caught:
         world.up()
     assert [d.code for d in caught.value.diagnostics] == ["GP-LOCK-004"]
+
+
+@pytest.mark.parametrize("refresh", [True, False])
+def test_resources_are_read_anew_where_that_was_asked_for(world: World, *, refresh: bool) -> None:
+    world.up(refresh=refresh)
+    assert world.stack.refreshed == [refresh, refresh]
