@@ -95,3 +95,27 @@ def with_more(planned: Planned, more: Planned) -> Planned:
         snapshots={**planned.snapshots, **more.snapshots},
         not_observed={**planned.not_observed, **more.not_observed},
     )
+
+
+def seen_later(planned: Planned, seen: Planned) -> Planned:
+    """A plan with hosts that could be looked at only after it was shown.
+
+    What they need was not shown and not agreed to: those that need something stay left out, and say so.
+    """
+    found = {plan.host for plan in seen.plan.hosts}
+    waiting = {plan.host: _not_shown(plan.host) for plan in seen.plan.hosts if plan.changes}
+    done = tuple(plan for plan in seen.plan.hosts if not plan.changes)
+    excluded = {name: reason for name, reason in planned.plan.excluded.items() if name not in found}
+    missing = {name: why for name, why in planned.not_observed.items() if name not in found}
+    kept = Planned(plan=replace(planned.plan, excluded=excluded), snapshots=planned.snapshots, not_observed=missing)
+    more = Planned(plan=replace(seen.plan, hosts=done), snapshots=seen.snapshots, not_observed=seen.not_observed)
+    return with_absent(with_more(kept, more), waiting)
+
+
+def _not_shown(host: str) -> NotObserved:
+    return NotObserved(
+        host=host,
+        code="GP-PLAN-001",
+        reason="the host could be reached only after the plan was shown; what it needs was not part of it",
+        hint="run `gpuprov up` again: its plan shows the host and asks",
+    )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gpuprov.app.ground import Found, Ground, Grown, UpRequest, open_ground
 from gpuprov.app.hosts import Fleet
 from gpuprov.app.interrupt import cancelled_by_interrupt, interrupted
-from gpuprov.app.planning import with_absent, with_more
+from gpuprov.app.planning import seen_later, with_absent, with_more
 from gpuprov.app.preview import unobserved
 from gpuprov.app.rolling import (
     Work,
@@ -22,6 +22,7 @@ from gpuprov.app.site import Site, open_site
 from gpuprov.converge.types import RunDocuments
 from gpuprov.model.change import Plan
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
+from gpuprov.model.planned import Planned
 from gpuprov.model.progress import Report
 from gpuprov.model.resource import ResourceResult
 from gpuprov.model.run import HostResult, HostState, RunResult
@@ -142,13 +143,24 @@ def _with_new_hosts(work: Work, grown: Grown, journal: Journal, report: Report) 
     there = {host.name for host in work.fleet.hosts}
     fresh = tuple(host for host in grown.fleet.hosts if host.name not in there and host.name not in grown.absent)
     fleet = replace(grown.fleet, hosts=(*work.fleet.hosts, *fresh))
-    planned = with_absent(work.planned, grown.absent)
+    planned = with_absent(_looked_at_again(work, grown, report), grown.absent)
     if fresh:
         new = Fleet(hosts=fresh, wants={h.name: grown.fleet.wants[h.name] for h in fresh}, warnings=())
         keep_documents(journal, new, work.documents)
         seen = look_and_plan(new, work.access, report, lock=planned.plan.lock, waivers=work.waivers)
         planned = with_more(planned, seen)
     return replace(work, fleet=fleet, planned=planned)
+
+
+def _looked_at_again(work: Work, grown: Grown, report: Report) -> Planned:
+    """The plan, with hosts that a change of the account made reachable, such as another range that may log in."""
+    lost = tuple(host for host in work.fleet.hosts if host.name in work.planned.not_observed)
+    if not lost or grown.result is None or not grown.result.changed:
+        return work.planned
+    fleet = replace(work.fleet, hosts=lost)
+    return seen_later(
+        work.planned, look_and_plan(fleet, work.access, report, lock=work.planned.plan.lock, waivers=work.waivers)
+    )
 
 
 def _not_started(plan: Plan) -> tuple[HostResult, ...]:

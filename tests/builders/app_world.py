@@ -23,6 +23,7 @@ from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import ignore_progress
 from gpuprov.model.run import HostResult, HostState, RunResult
+from gpuprov.model.snapshot import NotObserved
 
 
 @dataclass
@@ -32,8 +33,12 @@ class World:
     site: Site
     stack: FakeStack = field(default_factory=FakeStack)
     account: FakeAccount = field(default_factory=FakeAccount)
+    builders: dict[str, FakeStack] = field(default_factory=dict)
+    """Pool -> stack of an image builder."""
     wanted: set[str] = field(default_factory=set)
     """Hosts that are as wanted already; others are fresh."""
+    unreachable: set[str] = field(default_factory=set)
+    """Hosts that answer only after the account was changed."""
     silent: dict[str, Diagnostic] = field(default_factory=dict)
     """Hosts that do not come up."""
     asked: list[tuple[Plan, tuple[Diagnostic, ...]]] = field(default_factory=list)
@@ -48,7 +53,7 @@ class World:
     @property
     def place(self) -> CloudSite:
         """The site's cloud."""
-        return make_place(self.site, self.stack, self.account)
+        return make_place(self.site, self.stack, self.account, self.builders)
 
     def up(self, **request: Any) -> RunResult:
         """Run `up`, or `destroy` with release=True."""
@@ -75,10 +80,15 @@ def make_world(folder: Path, patch: pytest.MonkeyPatch, *hosts: str, text: str =
 
     def look_and_plan(fleet: Fleet, access: Any, report: Any, *, lock: str, waivers: Any = ()) -> Planned:
         del access, report
+        lost = world.unreachable if "apply" not in world.stack.calls else set()
+        wants = {host.name: fleet.wants[host.name] for host in fleet.hosts}
         snapshots = {
-            name: satisfied(want) if name in world.wanted else fresh(want) for name, want in fleet.wants.items()
+            name: satisfied(want) if name in world.wanted else fresh(want)
+            for name, want in wants.items()
+            if name not in lost
         }
-        return plan_fleet(fleet, snapshots, {}, lock=lock, waivers=waivers)
+        missing = {n: NotObserved(host=n, code="GP-SSH-001", reason="no answer") for n in wants if n in lost}
+        return plan_fleet(fleet, snapshots, missing, lock=lock, waivers=waivers)
 
     def converge(work: Work, **_: Any) -> tuple[HostResult, ...]:
         plans = work.planned.plan.hosts

@@ -171,3 +171,27 @@ def test_a_lock_without_an_image_is_refused(world: World, monkeypatch: pytest.Mo
 def test_resources_are_read_anew_where_that_was_asked_for(world: World, *, refresh: bool) -> None:
     world.up(refresh=refresh)
     assert world.stack.refreshed == [refresh, refresh]
+
+
+@pytest.mark.parametrize("bare", [True, False])
+def test_a_host_that_the_run_itself_made_reachable_is_looked_at_and_changed_only_by_a_plan_that_was_shown(
+    world: World, *, bare: bool
+) -> None:
+    world.up()
+    world.stack.calls.clear()
+    world.converged.clear()
+    world.unreachable = {"train-b"}
+    del world.stack.resources["vpc.main"]
+    if bare:
+        world.wanted.discard("train-b")
+    result = world.up()
+    assert world.converged == [[]]
+    if bare:
+        assert world.codes(result) == ["GP-PLAN-001"]
+        assert result.status is ExitStatus.REFUSED
+        assert [host.host for host in result.hosts] == ["train-a"]
+    else:
+        assert result.status is ExitStatus.DONE
+        assert [(h.host, h.state) for h in result.hosts] == [
+            ("train-a", HostState.SATISFIED), ("train-b", HostState.SATISFIED),
+        ]  # fmt: skip
