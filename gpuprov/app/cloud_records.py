@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from gpuprov.app.site import Site
 from gpuprov.app.targets import cloud_names
 from gpuprov.cloud.decide.standing import Standing, standing_of
-from gpuprov.cloud.state import StackState
+from gpuprov.cloud.decide.tags import Owner, resource_id
+from gpuprov.cloud.state import BUCKET, INSTANCE, VOLUME, StackState
 from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.spec.types import Spec
 
 
 def standing_in(state: StackState) -> Standing:
@@ -22,6 +24,21 @@ def unknown_names(names: Sequence[str], site: Site, state: StackState) -> tuple[
     storage = {*site.spec.storage, *state.made.buckets, *(name.partition("/")[0] for name in volumes)}
     known = hosts | storage | volumes
     return tuple(unknown_name(name, sorted(known)) for name in names if name not in known)
+
+
+def expected_ids(spec: Spec) -> tuple[tuple[str, str, str], ...]:
+    """Type token, `gpuprov:id` and address of what costs money in a spec's stack, or is there as long as that is."""
+    owner = Owner(spec=spec.name, stack=spec.name)
+    hosts = [name for pool in spec.pools.values() if pool.cloud for name in pool.cloud.names(pool.name)]
+    buckets = [name for name, storage in spec.storage.items() if storage.kind == "object"]
+    volumes = [f"{name}/{host}" for name, s in spec.storage.items() if s.kind == "volume" for host in hosts]
+    rows = [
+        ("aws:ec2/vpc:Vpc", "vpc", "main"),
+        *((INSTANCE, "instance", name) for name in hosts),
+        *((BUCKET, "bucket", name) for name in buckets),
+        *((VOLUME, "volume", name) for name in volumes),
+    ]
+    return tuple((token, resource_id(owner, kind, name), f"{kind}.{name}") for token, kind, name in rows)
 
 
 def unknown_name(name: str, known: Sequence[str]) -> Diagnostic:

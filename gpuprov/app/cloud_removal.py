@@ -3,12 +3,14 @@
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from gpuprov.app.access import Access
+from gpuprov.app.cloud_builders import builder_changes, remove_builders
 from gpuprov.app.cloud_ground import CloudGround
 from gpuprov.app.cloud_hosts import forget_gone
-from gpuprov.app.cloud_records import standing_in
+from gpuprov.app.cloud_records import expected_ids, standing_in
 from gpuprov.app.cloud_site import CloudSite, as_one_step
 from gpuprov.app.ground import Found, Grown
 from gpuprov.app.hosts import Fleet
@@ -16,10 +18,10 @@ from gpuprov.cloud.decide.document import data_document, standing_document
 from gpuprov.cloud.judgement import judge
 from gpuprov.cloud.recovery import explain
 from gpuprov.cloud.state import StackState
-from gpuprov.cloud.types import Document
+from gpuprov.cloud.types import Applied, Document
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Progress, Report
-from gpuprov.model.resource import ResourceResult
+from gpuprov.model.resource import ResourceChange, ResourcePlan, ResourceResult
 
 _NO_HOSTS: Final = Fleet(hosts=(), wants={}, warnings=())
 
@@ -59,10 +61,14 @@ class CloudRemoval:
         """Say what would go, and what stays because it holds data."""
         state = self._place.stack.state()
         images = self._images()
+        place = self._place
+        builders = builder_changes(place.builders, place.site.spec.name)
         if not state.exists:
             if self._delete:
                 raise GpuprovError(_nothing_there(self._delete))
-            return Found(fleet=_NO_HOSTS, left=images, diagnostics=_told(images))
+            self._refuse_lost_state()
+            plan = ResourcePlan(changes=builders)
+            return Found(fleet=_NO_HOSTS, resources=plan, left=images, diagnostics=_told(images))
         whole = standing_document(self._place.site.spec, standing_in(state))
         self._document = data_document(whole, delete=self._delete)
         resources = self._place.stack.preview(self._document, replace=(), report=as_one_step(report), refresh=False)
@@ -70,7 +76,7 @@ class CloudRemoval:
         named = {*self._delete, *(host.name for host in state.made.hosts)}
         return Found(
             fleet=_NO_HOSTS,
-            resources=resources,
+            resources=replace(resources, changes=(*resources.changes, *builders)),
             left=left,
             diagnostics=(*explain(state.pending), *_told(left)),
             refused=judge(resources, named=named),
@@ -81,24 +87,42 @@ class CloudRemoval:
         place, began = self._place, time.monotonic()
         before = place.stack.state().made
         for name, bucket in before.buckets.items():
-            if name in self._delete:
+            if name in self._delete and not cancel.is_set():
                 count = place.account.empty_bucket(bucket, report=report)
                 report(Progress(phase="empty", subject=bucket, text=f"{count} object(s) deleted", finished=True))
-        applied = place.stack.apply(self._document, replace=(), report=report, cancel=cancel, refresh=False)
+        applied = Applied(made=before, changed=(), unchanged=0)
+        if self._document:
+            applied = place.stack.apply(self._document, replace=(), report=report, cancel=cancel, refresh=False)
         forget_gone(before, applied.made, folder=place.folder)
         state = place.stack.state()
-        if not state.exists and not any(d.severity is Severity.ERROR for d in applied.diagnostics):
+        failed = any(d.severity is Severity.ERROR for d in applied.diagnostics)
+        if self._document and not state.exists and not failed:
             place.stack.remove(report=report)
+        gone, told = ((), ()) if cancel.is_set() else self._remove_builders(report)
         return Grown(
             fleet=_NO_HOSTS,
             result=ResourceResult(
-                changed=applied.changed,
+                changed=(*applied.changed, *gone),
                 unchanged=applied.unchanged,
                 left={**_data(state), **self._images()},
                 seconds=time.monotonic() - began,
             ),
-            diagnostics=applied.diagnostics,
+            diagnostics=(*applied.diagnostics, *told),
         )
+
+    def _remove_builders(self, report: Report) -> tuple[tuple[ResourceChange, ...], tuple[Diagnostic, ...]]:
+        place = self._place
+        return remove_builders(
+            place.builders, place.account.find, report, spec=place.site.spec.name, folder=place.folder
+        )
+
+    def _refuse_lost_state(self) -> None:
+        """Without a state nothing can be removed; that nothing is there must be asked of the account."""
+        spec = self._place.site.spec
+        there = {address: self._place.account.find(token, key) for token, key, address in expected_ids(spec)}
+        found = {address: one for address, one in there.items() if one is not None}
+        if found:
+            raise GpuprovError(_lost_state(spec.name, found))
 
     def _left(self, state: StackState) -> dict[str, str]:
         gone = set(self._delete)
@@ -142,6 +166,17 @@ def _not_looked_for(spec: str, error: GpuprovError) -> Diagnostic:
         detail="\n".join(f"{d.code} {d.address}: {d.summary}" for d in error.diagnostics),
         hint=f"look in the account for resources with the tag gpuprov:spec = {spec} afterwards",
         severity=Severity.WARNING,
+    )
+
+
+def _lost_state(spec: str, found: Mapping[str, str]) -> Diagnostic:
+    return Diagnostic(
+        code="GP-CLOUD-015",
+        address=spec,
+        summary=f"the account holds {len(found)} resource(s) of this spec, and there is no state of its stack here",
+        detail="\n".join(f"{address}: {one}" for address, one in found.items()),
+        hint="run it where the state is (.gpuprov/cloud of the folder that made them), or put that folder here; without"
+        f" one, delete what has the tag gpuprov:spec = {spec} in the AWS console",
     )
 
 

@@ -3,10 +3,11 @@
 import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from gpuprov.app.cloud_builders import Builder, builder_places
 from gpuprov.app.site import Site
 from gpuprov.cloud.events import PHASE
 from gpuprov.cloud.state import StackState, read_state
@@ -84,6 +85,8 @@ class CloudSite:
     cloud: CloudSpec
     account: Account
     stack: Stack
+    builders: Mapping[str, Builder] = field(default_factory=dict)
+    """Pool -> stack of its image builder, for those that have files: a killed `image build` left them."""
 
     @property
     def folder(self) -> Path:
@@ -95,7 +98,8 @@ def open_cloud(site: Site) -> CloudSite:
     """Open account and stack.
 
     Raises:
-        GpuprovError: GP-CLOUD codes: no credentials, another account, no engine.
+        GpuprovError: GP-CLOUD codes: no credentials, another account, no engine; GP-CLOUD-005 also for a stack that
+            stands in another account.
     """
     from gpuprov.cloud.account import open_account  # noqa: PLC0415 - boto3 takes a while, and tests' fakes need none
     from gpuprov.cloud.engine import find_engine  # noqa: PLC0415 - the same for pulumi
@@ -104,7 +108,36 @@ def open_cloud(site: Site) -> CloudSite:
     cloud = cloud_of(site)
     account = open_account(cloud, os.environ)
     place = place_of(site, account.environment)
-    return CloudSite(site=site, cloud=cloud, account=account, stack=CloudStack(place, find_engine(os.environ)))
+    refuse_other_account(read_state(place), cloud)
+    engine = find_engine(os.environ)
+    builders = {pool: CloudStack(where, engine) for pool, where in builder_places(site, place).items()}
+    return CloudSite(site=site, cloud=cloud, account=account, stack=CloudStack(place, engine), builders=builders)
+
+
+def refuse_other_account(state: StackState, cloud: CloudSpec) -> None:
+    """Refuse a stack that was made in another account than the spec names now.
+
+    In this account its ids mean nothing: they would be taken for resources that are gone, and those of the other
+    account would be forgotten while they go on and cost money.
+
+    Raises:
+        GpuprovError: GP-CLOUD-005.
+    """
+    for row in state.resources.values():
+        # arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE; a bucket's has no account.
+        parts = str(row.outputs.get("arn") or "").split(":")
+        number = parts[4] if len(parts) > 5 and parts[0] == "arn" else ""  # noqa: PLR2004 - the parts above
+        if number.isdigit() and number != cloud.account:
+            raise GpuprovError(
+                Diagnostic(
+                    code="GP-CLOUD-005",
+                    address="targets.cloud.account",
+                    summary=f"the stack stands in the account {number}, the spec is for {cloud.account}",
+                    detail=f"{row.address} is {row.id} there; nothing was changed",
+                    hint=f"for the other account use another folder, or another name of the spec; to give the stack up,"
+                    f" write {number} back and run `gpuprov destroy --target cloud`",
+                )
+            )
 
 
 def as_one_step(report: Report) -> Report:

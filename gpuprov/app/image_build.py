@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from gpuprov.app.access import Access
+from gpuprov.app.cloud_builders import builder_keys, builder_name
 from gpuprov.app.cloud_site import cloud_folder, cloud_of
 from gpuprov.app.components import catalog_components
 from gpuprov.app.image_steps import (
@@ -118,7 +119,7 @@ def build_image(request: BuildRequest, *, report: Report) -> Built:
                     base=base,
                     account=account,
                     stack=stack,
-                    folder=cloud_folder(site) / f"image-{pool.name}",
+                    folder=builder_keys(cloud_folder(site), pool.name),
                     access=request.access,
                     journal=journal,
                     report=tell,
@@ -266,7 +267,7 @@ def _open_account(site: Site) -> Account:
 
 def _open_stack(site: Site, pool: PoolSpec, environment: Mapping[str, str]) -> Stack:
     place = StackPlace(
-        name=f"{site.spec.name}-image-{pool.name}",
+        name=builder_name(site.spec.name, pool.name),
         folder=cloud_folder(site),
         environment=environment,
         region=cloud_of(site).region,

@@ -2,10 +2,13 @@
 
 import pytest
 from app_world import World
+from ground_builders import FakeStack
 
 from gpuprov.app.access import Access
+from gpuprov.app.cloud_builders import builder_places
+from gpuprov.app.cloud_site import place_of, refuse_other_account
 from gpuprov.app.ground import UpRequest, open_ground
-from gpuprov.cloud.state import INSTANCE, Pending
+from gpuprov.cloud.state import INSTANCE, Pending, StackState, StateResource, state_file
 from gpuprov.cloud.types import Image
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.status import ExitStatus
@@ -153,3 +156,77 @@ def test_a_limit_is_refused_before_anything_goes(world: World) -> None:
         open_ground(world.site, request)
     assert [d.code for d in caught.value.diagnostics] == ["GP-RUN-004"]
     assert world.stack.resources == before
+
+
+def a_builder(owner: str) -> FakeStack:
+    stack = FakeStack()
+    inputs = {"tags": {"gpuprov:id": f"{owner}/instance/builder"}}
+    stack.resources["instance.builder"] = StateResource(
+        address="instance.builder", urn="u", type=INSTANCE, id="i-builder", inputs=inputs
+    )
+    return stack
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_a_builder_that_a_killed_image_build_left_is_shown_and_goes(world: World, *, made: bool) -> None:
+    if made:
+        world.up()
+    world.asked.clear()
+    world.builders["train"] = a_builder("site:image:train")
+    result = world.destroy()
+    ((plan, _),) = world.asked
+    assert "instance.builder (image builder of train)" in [change.address for change in plan.resources.changes]
+    assert world.builders["train"].removed
+    assert result.resources is not None
+    assert "instance.builder (image builder of train)" in [change.address for change in result.resources.changed]
+
+
+def test_a_stack_of_another_spec_that_is_named_like_a_builder_stays(world: World) -> None:
+    world.builders["train"] = a_builder("site-image-train")
+    world.destroy()
+    assert world.asked == []
+    assert not world.builders["train"].removed
+
+
+def test_builders_are_found_by_the_files_of_their_stacks(world: World) -> None:
+    main = place_of(world.site, {})
+    folder = state_file(main).parent
+    folder.mkdir(parents=True)
+    for name in ("site", "site-image-train", "site-image-gone", "other-image-train"):
+        (folder / f"{name}.json").write_text("{}", encoding="utf-8")
+    found = builder_places(world.site, main)
+    assert {pool: place.name for pool, place in found.items()} == {
+        "gone": "site-image-gone",
+        "train": "site-image-train",
+    }
+
+
+def test_without_a_state_nothing_is_called_gone_that_the_account_still_holds(world: World) -> None:
+    world.account.lost = {"site/instance/train-a": "i-1", "site/bucket/datasets": "b"}
+    with pytest.raises(GpuprovError) as caught:
+        world.destroy()
+    (told,) = caught.value.diagnostics
+    assert told.code == "GP-CLOUD-015"
+    assert told.detail == "instance.train-a: i-1\nbucket.datasets: b"
+
+
+@pytest.mark.parametrize(
+    ("arn", "refused"),
+    [
+        ("arn:aws:ec2:us-east-1:999922223333:instance/i-1", True),
+        ("arn:aws:ec2:us-east-1:111122223333:instance/i-1", False),
+        ("arn:aws:s3:::some-bucket", False),
+        (None, False),
+    ],
+)
+def test_a_stack_that_stands_in_another_account_is_refused(world: World, arn: str | None, *, refused: bool) -> None:
+    cloud = world.site.spec.cloud
+    assert cloud is not None
+    row = StateResource(address="instance.train-a", urn="u", type=INSTANCE, id="i-1", outputs={"arn": arn})
+    state = StackState(exists=True, resources={row.address: row})
+    if not refused:
+        refuse_other_account(state, cloud)
+        return
+    with pytest.raises(GpuprovError) as caught:
+        refuse_other_account(state, cloud)
+    assert [d.code for d in caught.value.diagnostics] == ["GP-CLOUD-005"]
