@@ -35,7 +35,7 @@ class Account:
             aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
             region_name=environment["AWS_REGION"],
         )
-        self._endpoint = environment["AWS_ENDPOINT_URL"]
+        self._endpoint: str | None = environment["AWS_ENDPOINT_URL"]
 
     def client(self, service: str) -> Any:
         """A client of one service."""

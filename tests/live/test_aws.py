@@ -41,10 +41,13 @@ def test_the_caller_is_known_and_another_account_or_region_is_refused(
 ) -> None:
     assert product_account.number == cloud_target.account
     assert f":{cloud_target.account}:" in product_account.arn
-    other = "000000000001"
-    for change, code in (({"account": other}, "GP-CLOUD-005"), ({"region": "xx-nowhere-1"}, "GP-CLOUD-006")):
+    others = {
+        "GP-CLOUD-005": replace(cloud_target, account="000000000001"),
+        "GP-CLOUD-006": replace(cloud_target, region="xx-nowhere-1"),
+    }
+    for code, other in others.items():
         with pytest.raises(GpuprovError) as refused:
-            open_account(replace(cloud_target, **change), os.environ)
+            open_account(other, os.environ)
         assert [d.code for d in refused.value.diagnostics] == [code]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from gpuprov.catalog.find import gpu_by_name
 from gpuprov.document.snapshot_text import read_snapshot
-from gpuprov.model.fact import Known, Value
+from gpuprov.model.fact import Known, Unknown, Value
 from gpuprov.model.snapshot import Snapshot
 from tests.live.forms import form, pattern
 from tests.live.settings import needed
@@ -68,7 +68,8 @@ def test_the_driver_is_known_in_all_its_places(snapshot: Snapshot) -> None:
 def test_the_gpus_are_known_and_in_the_catalog(snapshot: Snapshot) -> None:
     models = known(snapshot, "gpu.models")
     assert isinstance(models, list)
-    assert len(models) == known(snapshot, "gpu.count") >= 1  # type: ignore[operator]
+    assert models
+    assert len(models) == known(snapshot, "gpu.count"), "NVML names fewer GPUs than the bus holds, or more"
     unknown = sorted({str(name) for name in models if gpu_by_name(str(name)) is None})
     assert not unknown, f"the catalog (gpus.json) has no row for these NVML names: {unknown}"
 
@@ -78,7 +79,7 @@ def test_every_fact_could_be_looked_at(snapshot: Snapshot) -> None:
     unclear = {
         address: fact.observation
         for address, fact in snapshot.facts.items()
-        if address.startswith(("gpu.", "stack.")) and type(fact.observation).__name__ == "Unknown"
+        if address.startswith(("gpu.", "stack.")) and isinstance(fact.observation, Unknown)
     }
     assert not unclear
 
