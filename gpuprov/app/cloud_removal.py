@@ -149,7 +149,7 @@ def _told(left: Mapping[str, str]) -> tuple[Diagnostic, ...]:
 
 def _stays(address: str, name: str) -> Diagnostic:
     kind, _, what = address.partition(".")
-    way = "gpuprov image prune" if kind == "image" else f"gpuprov destroy --target cloud --delete-data {what}"
+    way = "gpuprov image prune --keep 0" if kind == "image" else f"gpuprov destroy --target cloud --delete-data {what}"
     return Diagnostic(
         code="GP-CLOUD-021",
         address=address,

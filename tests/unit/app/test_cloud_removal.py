@@ -93,7 +93,7 @@ def test_images_stay_and_are_named(world: World) -> None:
     result = world.destroy()
     assert result.resources is not None
     assert result.resources.left == {"image.train/ami-baked": "ami-baked"}
-    assert [d.hint for d in result.diagnostics] == ["`gpuprov image prune` deletes it"]
+    assert [d.hint for d in result.diagnostics] == ["`gpuprov image prune --keep 0` deletes it"]
 
 
 def test_who_declines_deletes_nothing(world: World) -> None:
