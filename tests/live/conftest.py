@@ -117,7 +117,8 @@ def _remove(site: LiveSite, account: LiveAccount, name: str, before: frozenset[s
     told = []
     if (site.folder / ".gpuprov" / "cloud").exists():
         first = site.run("destroy", "--target", "cloud", "--yes", "--json", expect=None)
-        left = first.body["resources"]["left"] if first.status == 0 else {"bucket.datasets": "", "volume.scratch": ""}
+        resources = first.body["resources"] if first.status == 0 else {"left": ("bucket.datasets", "volume.scratch")}
+        left = resources["left"] if resources else ()
         data = [word for storage in storage_names(left) for word in ("--delete-data", storage)]
         told.append(first)
         if data:

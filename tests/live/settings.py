@@ -34,7 +34,9 @@ VARIABLES = {
         " an image in that account, for about two hours, and removes them",
     ),
     "GPUPROV_LIVE_GPU_HOST": Variable(
-        form=r"[\w.@-]+", wanted="the ssh name of a host with an NVIDIA GPU and a loaded driver; it is only looked at"
+        form=r"[\w.@-]+",
+        wanted="the ssh name of a host with an NVIDIA GPU and a loaded driver, reached by a key file (the agent is not"
+        " asked); it is only looked at",
     ),
 }
 
