@@ -94,7 +94,7 @@ class CloudGround:
         resources = place.stack.preview(
             self._document, replace=self._replace, report=as_one_step(report), refresh=self._refresh
         )
-        moving = {name for change in resources.changes if change.action in _MOVING and (name := _host_of(change))}
+        moving = {_host_of(change) for change in resources.changes if change.action in _MOVING and not change.leftover}
         staying = only(state.made, lambda name: name not in moving)
         health = place.account.health([host.instance_id for host in staying.hosts]) if staying.hosts else {}
         known = sort_hosts(staying, health, region=place.cloud.region)

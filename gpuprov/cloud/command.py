@@ -132,7 +132,8 @@ class EngineCommand(PulumiCommand):
         for old in sorted(self.log.glob(f"{stack}.*.out"))[:-_KEPT]:
             old.unlink(missing_ok=True)
             old.with_suffix(".err").unlink(missing_ok=True)
-        when = time.strftime("%Y%m%dT%H%M%S", time.gmtime()) + f".{time.time_ns() % 1_000_000_000:09d}"
+        now = time.time_ns()
+        when = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 1_000_000_000)) + f".{now % 1_000_000_000:09d}"
         word = "-".join(word for word in args[:2] if word.isalpha())
         return self.log / f"{stack}.{when}.{word}"
 

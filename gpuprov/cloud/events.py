@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +30,7 @@ _ACTIONS: Final = {
     "import-replacement": ResourceAction.REPLACE,
     "discard-replaced": ResourceAction.REPLACE,
 }
+_AWAY: Final = frozenset({"delete-replaced", "discard-replaced"})
 _WORDS: Final = {
     "create": "being made",
     "update": "being changed",
@@ -90,11 +91,15 @@ class EventReader:
     """Whether the engine came as far as a resource."""
     _changes: dict[str, ResourceChange] = field(default_factory=dict)
     _making: dict[str, NewResource] = field(default_factory=dict)
+    _steps: dict[str, set[str]] = field(default_factory=dict)
+    """URN -> the engine's words for what it does there."""
 
     @property
     def changes(self) -> tuple[ResourceChange, ...]:
         """Changes in the engine's order, one for each resource."""
-        return tuple(self._changes.values())
+        if not self.planning:
+            return tuple(self._changes.values())
+        return tuple(_rest_of(change, self._steps[change.urn]) for change in self._changes.values())
 
     def plan(self) -> ResourcePlan:
         """What a preview found."""
@@ -153,6 +158,7 @@ class EventReader:
         if word == "create" and meta.new is not None:
             self.created.append(_new(meta, meta.new))
         found = change_of(meta, action)
+        self._steps.setdefault(meta.urn, set()).add(word)
         before = self._changes.get(meta.urn)
         if before is not None:
             found = replace(
@@ -191,6 +197,11 @@ def change_of(meta: "StepEventMetadata", action: ResourceAction) -> ResourceChan
         changes=tuple(changes),
         holds_data=meta.type in HOLDING,
     )
+
+
+def _rest_of(change: ResourceChange, steps: Collection[str]) -> ResourceChange:
+    """A planned replacement as what it is when an earlier run made the new one and did not delete the old one."""
+    return replace(change, action=ResourceAction.DELETE, leftover=True) if _AWAY.issuperset(steps) else change
 
 
 def _new(meta: "StepEventMetadata", new: "StepEventStateMetadata") -> NewResource:

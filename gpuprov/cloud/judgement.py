@@ -13,6 +13,8 @@ _VERBS: Final = {ResourceAction.DELETE: "deleted", ResourceAction.REPLACE: "repl
 def judge(plan: ResourcePlan, *, named: Collection[str]) -> tuple[Diagnostic, ...]:
     """Refuse each deletion or replacement of an instance, a volume or a bucket that nobody named.
 
+    What an earlier replacement left to be deleted was named then.
+
     Args:
         plan: what the engine would do.
         named: host names, storage names and `STORAGE/HOST` that the person gave.
@@ -23,7 +25,10 @@ def judge(plan: ResourcePlan, *, named: Collection[str]) -> tuple[Diagnostic, ..
     return tuple(
         refusal(change)
         for change in plan.changes
-        if change.action in _VERBS and change.type in HOLDING and not names_of(change.address) & set(named)
+        if change.action in _VERBS
+        and change.type in HOLDING
+        and not change.leftover
+        and not names_of(change.address) & set(named)
     )
 
 

@@ -88,7 +88,8 @@ def adopt(deployment: Mapping[str, Any], created: Sequence[NewResource], find: F
     """
     resources = [dict(row) for row in deployment.get("resources") or []]
     providers = {f"{row['urn']}::{row.get('id', '')}" for row in resources}
-    there = {row["urn"] for row in resources if not row.get("delete")}
+    # What was deleted in order to be made anew stays in the state until the new one is recorded.
+    there = {row["urn"] for row in resources if not row.get("delete") and not row.get("pendingReplacement")}
     told: list[Diagnostic] = []
     for new in created:
         if new.urn in there or _holds(new.inputs, UNKNOWN):

@@ -46,7 +46,7 @@ class StateResource:
     inputs: Mapping[str, Any] = field(default_factory=dict)
     outputs: Mapping[str, Any] = field(default_factory=dict)
     leaving: bool = False
-    """Whether it was replaced and only its deletion is still to be done."""
+    """Whether it was replaced: only its deletion is still to be done, or it is gone and the new one is missing yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -236,7 +236,8 @@ def back_up(place: StackPlace) -> Path | None:
         return None
     folder = place.folder / "backups" / place.name
     make_folder(folder)
-    when = time.strftime("%Y%m%dT%H%M%S", time.gmtime()) + f".{time.time_ns() % 1_000_000_000:09d}Z"
+    now = time.time_ns()  # read once: the newest copy must have the last name
+    when = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 1_000_000_000)) + f".{now % 1_000_000_000:09d}Z"
     copy = folder / f"{when}.json"
     write_text(copy, path.read_text(encoding="utf-8"), mode=0o600)
     _prune(folder, _KEPT)
@@ -303,7 +304,7 @@ def _resource(row: Mapping[str, Any]) -> StateResource:
         id=str(row.get("id", "")),
         inputs=row.get("inputs") or {},
         outputs=row.get("outputs") or {},
-        leaving=row.get("delete") is True,
+        leaving=row.get("delete") is True or row.get("pendingReplacement") is True,
     )
 
 

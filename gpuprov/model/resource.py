@@ -30,6 +30,9 @@ class ResourceChange:
     """Properties that change, as `name: before -> after` where both are known, else the name alone."""
     holds_data: bool = False
     """Whether deleting it loses data (buckets, data volumes, instances' root volumes)."""
+    leftover: bool = False
+    """Whether what is deleted was replaced by an earlier run, which a person allowed and which did not come to its end:
+    the resource of this name is another one, and stays."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,6 +7,7 @@ import yaml
 from pulumi.automation.events import EngineEvent
 
 from gpuprov.cloud.events import EventReader, change_of
+from gpuprov.cloud.judgement import judge
 from gpuprov.model.progress import Progress
 from gpuprov.model.resource import ResourceAction
 
@@ -93,3 +94,19 @@ def test_values_are_shown_where_both_are_known_short_and_no_secret(
     meta.detailed_diff = {path: None}
     meta.old.inputs, meta.new.inputs = old, new
     assert change_of(meta, ResourceAction.UPDATE).changes == (wanted,)
+
+
+def test_what_an_earlier_replacement_left_is_a_deletion_of_its_own_and_no_replacement() -> None:
+    recorded = events("preview-replace")
+    gone = [e for e in recorded if e.resource_pre_event and e.resource_pre_event.metadata.op == "delete-replaced"]
+    reader = EventReader(planning=True)
+    for event in gone:
+        reader.take(event)
+    assert [(one.address, one.action, one.leftover) for one in reader.changes] == [
+        ("instance.train-a", ResourceAction.DELETE, True)
+    ]
+    assert judge(reader.plan(), named=()) == ()
+    for event in recorded:
+        reader.take(event)
+    (whole,) = (one for one in reader.changes if one.address == "instance.train-a")
+    assert (whole.action, whole.leftover) == (ResourceAction.REPLACE, False)

@@ -65,6 +65,18 @@ def test_what_was_being_changed_is_settled_by_reading(deployment: dict[str, Any]
     assert operation in settled.told[0].summary
 
 
+def test_what_was_deleted_to_be_made_anew_does_not_hide_the_new_one(deployment: dict[str, Any]) -> None:
+    old = next(row for row in deployment["resources"] if row["type"] == INSTANCE)
+    old["pendingReplacement"] = True
+    name = old["urn"].rpartition("::")[2]
+    assert name not in state_of(deployment).resources
+    new = NewResource(
+        urn=old["urn"], type=INSTANCE, parent=old["parent"], provider=old["provider"], inputs=old["inputs"]
+    )
+    settled = recovery.adopt(deployment, [new], Account("i-new"))
+    assert state_of(settled.deployment).resources[name].id == "i-new"
+
+
 def test_a_pending_create_without_tag_and_name_is_refused(deployment: dict[str, Any]) -> None:
     del deployment["pending_operations"][0]["resource"]["inputs"]["tags"]
     settled = recovery.settle(deployment, Account("i-found"))
