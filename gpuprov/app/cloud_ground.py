@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, cast
 
 from gpuprov.app.access import Access
-from gpuprov.app.cloud_hosts import coming_up, fleet_of, forget_gone, only, sort_hosts
+from gpuprov.app.cloud_hosts import coming_up, fleet_of, forget_gone, names_within, only, sort_hosts
 from gpuprov.app.cloud_images import Start, ids, listed_images, outdated_hosts, starts
 from gpuprov.app.cloud_records import standing_in, unknown_names
 from gpuprov.app.cloud_site import CloudSite, as_one_step
@@ -95,7 +95,9 @@ class CloudGround:
             self._document, replace=self._replace, report=as_one_step(report), refresh=self._refresh
         )
         moving = {_host_of(change) for change in resources.changes if change.action in _MOVING and not change.leftover}
-        staying = only(state.made, lambda name: name not in moving)
+        limit = self._access.limit
+        asked = None if limit is None else names_within(place.site, limit)
+        staying = only(state.made, lambda name: name not in moving and (asked is None or name in asked))
         health = place.account.health([host.instance_id for host in staying.hosts]) if staying.hosts else {}
         known = sort_hosts(staying, health, region=place.cloud.region)
         waited, silent = self._wait(coming_up(known.running, health, folder=place.folder), report, threading.Event())

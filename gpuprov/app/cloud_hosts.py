@@ -58,7 +58,7 @@ def stack_hosts(made: Made, site: Site, access: Access) -> tuple[Host, ...]:
         GpuprovError: GP-CLOUD-026 for a name in the limit that is no cloud host and no pool.
     """
     order = cloud_names(site)
-    wanted = _limited(access.limit, order)
+    wanted = names_within(site, access.limit)
     ours_now = only(made, lambda name: name in wanted)
     # The state knows a host's pool as of the last update; what a host must be is what the spec says now.
     placed = replace(ours_now, hosts=tuple(replace(host, pool=order[host.name]) for host in ours_now.hosts))
@@ -124,7 +124,13 @@ def _as_recorded(host: MadeHost, record: Record) -> MadeHost:
     return replace(host, public_address=known.address)
 
 
-def _limited(limit: str | None, order: Mapping[str, str]) -> set[str]:
+def names_within(site: Site, limit: str | None) -> set[str]:
+    """The spec's cloud hosts that a limit leaves: all of them without one.
+
+    Raises:
+        GpuprovError: GP-CLOUD-026 for a word that is no cloud host and no pool.
+    """
+    order = cloud_names(site)
     if limit is None:
         return set(order)
     words = [word for word in limit.split(",") if word]

@@ -175,6 +175,11 @@ def _tidy(shop: Workshop, images: list[str] | tuple[()], seconds: dict[str, floa
     """Remove the builder, and images that came to nothing; returns what could not be removed."""
     late: list[Diagnostic] = []
     with _step(shop, "remove", seconds):
+        # A create that failed may have made something all the same: it is found first, and goes with the rest.
+        try:
+            shop.stack.recover(shop.account.find, shop.report)
+        except GpuprovError as error:
+            late += error.diagnostics
         try:
             shop.stack.remove(report=shop.report)
             forget_all(shop.folder)

@@ -127,7 +127,13 @@ def _instances(ec2: Any, filters: list[dict[str, Any]]) -> Iterator[dict[str, An
 def _checks(ec2: Any, ids: list[str]) -> dict[str, str]:
     if not ids:
         return {}
-    answer = ec2.describe_instance_status(InstanceIds=ids, IncludeAllInstances=True)
+    try:
+        answer = ec2.describe_instance_status(InstanceIds=ids, IncludeAllInstances=True)
+    except ec2.exceptions.ClientError as error:
+        # EC2 is eventually consistent: one part of it may know a new instance that another does not know yet.
+        if code_of(error) != "InvalidInstanceID.NotFound":
+            raise
+        return {}
     return {
         row["InstanceId"]: _worst(row[part]["Status"] for part in _CHECKS if row.get(part, {}).get("Status"))
         for row in answer["InstanceStatuses"]

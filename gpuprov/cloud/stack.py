@@ -84,11 +84,6 @@ class CloudStack:
         if ahead is not None and ahead[0] == fingerprint and not refresh:
             reader = ahead[1]
         else:
-            fingerprint = self._fingerprint(document, replace)
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None and ahead[0] == fingerprint and not refresh:
-            reader = ahead[1]
-        else:
             reader = self._preview(document, replace, report, refresh=refresh)
         plan = reader.plan()
         self._seen = (self._fingerprint(document, replace), plan.changes)

@@ -62,7 +62,7 @@ class World:
             self.asked.append((plan, tuple(told)))
             return self.answer
 
-        full = UpRequest(spec=self.site.path, access=Access(), **request)
+        full = UpRequest(spec=self.site.path, **{"access": Access(), **request})
         return up.up(full, ask=ask, report=ignore_progress)
 
     def destroy(self, *delete_data: str) -> RunResult:

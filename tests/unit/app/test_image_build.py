@@ -278,3 +278,11 @@ def test_the_journal_tells_each_step(world: World) -> None:
         "image check": False,
         "image remove": True,
     }
+
+
+def test_a_builder_whose_making_failed_is_looked_for_before_its_stack_is_removed(world: World) -> None:
+    world.stack.fail_at = "instance.builder"
+    with pytest.raises(GpuprovError):
+        world.build()
+    assert world.stack.recovered_with == [False]
+    assert world.stack.removed

@@ -8,6 +8,7 @@ from app_world import World
 from ground_builders import BASE, cloud_lock
 
 from gpuprov.app import cloud_ground
+from gpuprov.app.access import Access
 from gpuprov.cloud.state import INSTANCE, Pending
 from gpuprov.cloud.types import InstanceState
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -195,3 +196,13 @@ def test_a_host_that_the_run_itself_made_reachable_is_looked_at_and_changed_only
         assert [(h.host, h.state) for h in result.hosts] == [
             ("train-a", HostState.SATISFIED), ("train-b", HostState.SATISFIED),
         ]  # fmt: skip
+
+
+def test_a_limit_leaves_hosts_outside_of_it_alone_also_when_they_are_stopped(world: World) -> None:
+    world.up()
+    (stopped,) = (h.instance_id for h in world.stack.state().made.hosts if h.name == "train-b")
+    world.account.states[stopped] = InstanceState.STOPPED
+    result = world.up(access=Access(limit="train-a"))
+    assert [h.host for h in result.hosts] == ["train-a"]
+    assert "GP-CLOUD-016" not in world.codes(result)
+    assert result.status is ExitStatus.DONE

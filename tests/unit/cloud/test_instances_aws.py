@@ -130,3 +130,11 @@ def test_images_in_use_are_those_of_instances_that_may_run_again(
     assert account.images_in_use("train") == {image_id}
     ec2.terminate_instances(InstanceIds=[instance_id])
     assert account.images_in_use("train") == frozenset()
+
+
+def test_an_instance_that_a_part_of_ec2_does_not_know_yet_is_waited_for(stubbed: Stubber, ec2: Any) -> None:
+    row = {"InstanceId": "i-0123456789abcdef0", "State": {"Name": "pending"}}
+    stubbed.add_response("describe_instances", {"Reservations": [{"Instances": [row]}]})
+    stubbed.add_client_error("describe_instance_status", "InvalidInstanceID.NotFound")
+    (found,) = instances_aws.health(ec2, [row["InstanceId"]]).values()
+    assert (found.state, found.checks) == (InstanceState.PENDING, "insufficient-data")
