@@ -110,6 +110,13 @@ _ROWS: Final = (
         "`gpuprov lock --upgrade` looks up the newest base image; `gpuprov image build` bakes a new one",
     ),
     _row(
+        "BucketNotEmpty",
+        "GP-CLOUD-010",
+        "the bucket still holds objects, so it was not deleted ({code})",
+        "empty it with S3's own tools, versions too, and run the same command again; in `gpuprov destroy`,"
+        " --delete-data NAME empties it first",
+    ),
+    _row(
         "Throttling ThrottlingException ThrottledException RequestLimitExceeded SlowDown "
         "RequestThrottled RequestThrottledException TooManyRequestsException RequestTimeout "
         "RequestTimeoutException PriorRequestNotComplete BandwidthLimitExceeded",

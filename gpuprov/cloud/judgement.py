@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Final
 
-from gpuprov.cloud.state import HOLDING
+from gpuprov.cloud.state import BUCKET, HOLDING
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.resource import ResourceAction, ResourceChange, ResourcePlan
 
@@ -28,8 +28,13 @@ def judge(plan: ResourcePlan, *, named: Collection[str]) -> tuple[Diagnostic, ..
         if change.action in _VERBS
         and change.type in HOLDING
         and not change.leftover
-        and not names_of(change.address) & set(named)
+        and (_is_fixed(change) or not names_of(change.address) & set(named))
     )
+
+
+def _is_fixed(change: ResourceChange) -> bool:
+    """A bucket is never replaced: its name is taken while it stands, so the new one would be the old one, deleted."""
+    return change.type == BUCKET and change.action is ResourceAction.REPLACE
 
 
 def names_of(address: str) -> frozenset[str]:
@@ -44,6 +49,15 @@ def refusal(change: ResourceChange) -> Diagnostic:
     verb = _VERBS[change.action]
     reason = f" because {', '.join(change.reasons)} cannot be changed in place" if change.reasons else ""
     replaced = change.action is ResourceAction.REPLACE
+    if _is_fixed(change):
+        return Diagnostic(
+            code="GP-CLOUD-014",
+            address=change.address,
+            summary=f"the bucket {name} would be replaced{reason}, and a bucket cannot be made anew under its name",
+            detail="what it holds would be lost; nothing was changed",
+            hint=f"take the change, or --replace {name}, back; objects are deleted with S3's own tools",
+        )
+    away = f"empty the bucket and give --replace {name} to have it go" if change.type == BUCKET else ""
     return Diagnostic(
         code="GP-CLOUD-014",
         address=change.address,
@@ -51,5 +65,5 @@ def refusal(change: ResourceChange) -> Diagnostic:
         detail="what it holds would be lost; nothing was changed",
         hint=f"take the change out of the spec, or give --replace {name} to have it made anew"
         if replaced
-        else f"put {name} back into the spec, or give --replace {name} to have it go with what it holds",
+        else f"put {name} back into the spec, or {away or f'give --replace {name} to have it go with what it holds'}",
     )

@@ -18,6 +18,7 @@ CASES = (
     ("volume.scratch/train-a", VOLUME, ResourceAction.DELETE, ("scratch/train-a",), False),
     ("bucket.datasets", BUCKET, ResourceAction.DELETE, (), True),
     ("bucket.datasets", BUCKET, ResourceAction.DELETE, ("datasets",), False),
+    ("bucket.datasets", BUCKET, ResourceAction.REPLACE, ("datasets",), True),
     ("vpc.main", VPC, ResourceAction.DELETE, (), False),
     ("vpc.main", VPC, ResourceAction.REPLACE, (), False),
 )
