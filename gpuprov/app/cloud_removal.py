@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -44,6 +44,7 @@ class CloudRemoval:
         self._place = place
         self._delete = delete_data
         self._document: Document = {}
+        self._plan = ResourcePlan()
 
     def settle(self, report: Report) -> tuple[Diagnostic, ...]:
         """Settle what an interrupted run left, so that nothing is forgotten in the account."""
@@ -72,6 +73,7 @@ class CloudRemoval:
         whole = standing_document(self._place.site.spec, standing_in(state))
         self._document = data_document(whole, delete=self._delete)
         resources = self._place.stack.preview(self._document, replace=(), report=as_one_step(report), refresh=False)
+        self._plan = resources
         left = {**self._left(state), **images}
         named = {*self._delete, *(host.name for host in state.made.hosts)}
         return Found(
@@ -83,20 +85,27 @@ class CloudRemoval:
         )
 
     def make(self, report: Report, cancel: threading.Event) -> Grown:
-        """Empty the buckets that were named, let the engine delete, and take an empty stack away."""
+        """Let the engine delete, empty the buckets that were named in between, and take an empty stack away."""
         place, began = self._place, time.monotonic()
         before = place.stack.state().made
-        for name, bucket in before.buckets.items():
-            if name in self._delete and not cancel.is_set():
+        applied = Applied(made=before, changed=(), unchanged=0)
+        buckets = {name: bucket for name, bucket in before.buckets.items() if name in self._delete}
+        if buckets and (first := self._with_buckets(buckets, report)):
+            applied = self._apply(first, report, cancel)
+        if buckets and not _failed(applied) and not cancel.is_set():
+            for bucket in buckets.values():
                 count = place.account.empty_bucket(bucket, report=report)
                 report(Progress(phase="empty", subject=bucket, text=f"{count} object(s) deleted", finished=True))
-        applied = Applied(made=before, changed=(), unchanged=0)
-        if self._document:
-            applied = place.stack.apply(self._document, replace=(), report=report, cancel=cancel, refresh=False)
+        if self._document and not _failed(applied) and not cancel.is_set():
+            last = self._apply(self._document, report, cancel)
+            applied = replace(
+                last,
+                changed=(*applied.changed, *last.changed),
+                diagnostics=(*applied.diagnostics, *last.diagnostics),
+            )
         forget_gone(before, applied.made, folder=place.folder)
         state = place.stack.state()
-        failed = any(d.severity is Severity.ERROR for d in applied.diagnostics)
-        if self._document and not state.exists and not failed:
+        if self._document and not state.exists and not _failed(applied):
             place.stack.remove(report=report)
         gone, told = ((), ()) if cancel.is_set() else self._remove_builders(report)
         return Grown(
@@ -109,6 +118,28 @@ class CloudRemoval:
             ),
             diagnostics=(*applied.diagnostics, *told),
         )
+
+    def _apply(self, document: Document, report: Report, cancel: threading.Event) -> Applied:
+        return self._place.stack.apply(document, replace=(), report=report, cancel=cancel, refresh=False)
+
+    def _with_buckets(self, buckets: Collection[str], report: Report) -> Document:
+        """The document in which the hosts are gone and the buckets are not yet: nobody writes to one being emptied.
+
+        It is empty when they are gone already.
+
+        Raises:
+            GpuprovError: GP-PLAN-001 when something that holds data would go, and that was not shown.
+        """
+        place = self._place
+        whole = standing_document(place.site.spec, standing_in(place.stack.state()))
+        document = data_document(whole, delete=[name for name in self._delete if name not in buckets])
+        plan = place.stack.preview(document, replace=(), report=as_one_step(report), refresh=False)
+        shown = {change.address for change in self._plan.changes}
+        # A setting of a bucket that goes in a moment may be brought up to date first; what holds data may not go unseen.
+        moved = [change.address for change in plan.changes if change.holds_data and change.address not in shown]
+        if moved:
+            raise GpuprovError(_moved(place.site.spec.name, moved))
+        return {} if plan.empty else document
 
     def _remove_builders(self, report: Report) -> tuple[tuple[ResourceChange, ...], tuple[Diagnostic, ...]]:
         place = self._place
@@ -135,6 +166,20 @@ class CloudRemoval:
     def _images(self) -> dict[str, str]:
         images = self._place.account.images(self._place.site.spec.name)
         return {f"image.{image.pool}/{image.id}": image.id for image in images}
+
+
+def _failed(applied: Applied) -> bool:
+    return any(d.severity is Severity.ERROR for d in applied.diagnostics)
+
+
+def _moved(stack: str, addresses: Sequence[str]) -> Diagnostic:
+    return Diagnostic(
+        code="GP-PLAN-001",
+        address=stack,
+        summary="the stack moved since the plan was made; nothing was changed",
+        detail=f"what would now be done differs for: {', '.join(addresses)}",
+        hint="run the same command again and look at the new plan",
+    )
 
 
 def _data(state: StackState) -> dict[str, str]:

@@ -53,6 +53,23 @@ def test_named_data_goes_too_and_the_empty_stack_with_it(world: World) -> None:
     assert result.resources.left == {}
 
 
+def test_hosts_are_gone_before_a_bucket_is_emptied(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.up()
+    seen: list[set[str]] = []
+
+    def empty(_name: str, **_: object) -> int:
+        seen.append(set(world.stack.resources))
+        return 1
+
+    monkeypatch.setattr(world.account, "empty_bucket", empty)
+    result = world.destroy("datasets", "scratch")
+    assert seen == [{"bucket.datasets"}]
+    assert world.stack.removed
+    assert result.resources is not None
+    addresses = [change.address for change in result.resources.changed]
+    assert addresses.count("bucket.datasets") == addresses.count("instance.train-a") == 1
+
+
 def test_one_volume_can_be_named_alone(world: World) -> None:
     world.up()
     world.destroy("scratch/train-b")
@@ -110,6 +127,7 @@ def test_a_failed_deletion_is_told_and_the_stack_stays(world: World) -> None:
     world.stack.fail_at = "instance.train-a"
     result = world.destroy("datasets", "scratch")
     assert result.status is ExitStatus.FAILED
+    assert world.account.emptied == [], "a bucket was emptied although its hosts still stand"
     assert not world.stack.removed
     assert "instance.train-a" in world.stack.resources
 
