@@ -135,7 +135,7 @@ class CloudRemoval:
         document = data_document(whole, delete=[name for name in self._delete if name not in buckets])
         plan = place.stack.preview(document, replace=(), report=as_one_step(report), refresh=False)
         shown = {change.address for change in self._plan.changes}
-        # A setting of a bucket that goes in a moment may be brought up to date first; what holds data may not go unseen.
+        # A setting of a bucket that goes in a moment may be brought up to date first; data may not go unseen.
         moved = [change.address for change in plan.changes if change.holds_data and change.address not in shown]
         if moved:
             raise GpuprovError(_moved(place.site.spec.name, moved))
