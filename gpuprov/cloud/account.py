@@ -99,9 +99,14 @@ class Account:
             return images_aws.listed(self._client("ec2"), spec_name, self.region)
 
     def images_in_use(self, spec_name: str) -> frozenset[str]:
-        """Ids of the images that instances of the spec run from, stopped ones included."""
+        """Ids of the images that instances of the spec run from, and of its images that any instance runs from.
+
+        Stopped ones included. Another spec's hosts, or a person's own, may have been started from an image of this one.
+        """
         with self._asking("instances"):
-            return instances_aws.images_in_use(self._client("ec2"), spec_name)
+            ec2 = self._client("ec2")
+            ours = [image.id for image in images_aws.listed(ec2, spec_name, self.region)]
+            return instances_aws.images_in_use(ec2, spec_name, ours)
 
     def make_image(self, instance_id: str, image: Image, *, spec_name: str) -> str:
         """Begin to make an image of a stopped instance, tagged as `image` says; returns its id at once."""

@@ -100,13 +100,15 @@ def stop(ec2: Any, instance_id: str, *, seconds: float, report: Report) -> None:
         )
 
 
-def images_in_use(ec2: Any, spec_name: str) -> frozenset[str]:
-    """Image ids of the spec's instances; see `Account.images_in_use`."""
-    filters = [
-        {"Name": "tag:gpuprov:spec", "Values": [spec_name]},
-        {"Name": "instance-state-name", "Values": list(_LIVE)},
+def images_in_use(ec2: Any, spec_name: str, ids: Collection[str] = ()) -> frozenset[str]:
+    """Image ids of the spec's instances, and which of some ids any other instance has; see `Account.images_in_use`."""
+    live = {"Name": "instance-state-name", "Values": list(_LIVE)}
+    wanted = sorted(set(ids))
+    asked = [{"Name": "tag:gpuprov:spec", "Values": [spec_name]}]
+    asked += [
+        {"Name": "image-id", "Values": wanted[start : start + _AT_ONCE]} for start in range(0, len(wanted), _AT_ONCE)
     ]
-    return frozenset(instance["ImageId"] for instance in _instances(ec2, filters))
+    return frozenset(instance["ImageId"] for one in asked for instance in _instances(ec2, [one, live]))
 
 
 def find_instances(ec2: Any, key: str) -> list[str]:

@@ -132,6 +132,15 @@ def test_images_in_use_are_those_of_instances_that_may_run_again(
     assert account.images_in_use("train") == frozenset()
 
 
+def test_an_image_that_a_host_of_another_spec_runs_from_is_in_use(
+    account: Account, instance_id: str, image_id: str, ec2: Any
+) -> None:
+    assert instance_id  # of the spec `train`
+    tags = {"gpuprov:spec": "another", "gpuprov:pool": "train", "gpuprov:baked": "d"}
+    ec2.create_tags(Resources=[image_id], Tags=[{"Key": key, "Value": value} for key, value in tags.items()])
+    assert account.images_in_use("another") == {image_id}
+
+
 def test_an_instance_that_a_part_of_ec2_does_not_know_yet_is_waited_for(stubbed: Stubber, ec2: Any) -> None:
     row = {"InstanceId": "i-0123456789abcdef0", "State": {"Name": "pending"}}
     stubbed.add_response("describe_instances", {"Reservations": [{"Instances": [row]}]})
