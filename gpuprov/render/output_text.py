@@ -30,9 +30,7 @@ def show_output(output: Output, terminal: Terminal) -> None:
 def output_body(output: Output) -> dict[str, object]:
     """The same as JSON: `hosts` by name, `buckets` and `volumes` by the spec's names."""
     return {
-        "hosts": {
-            host.name: {key: value for key, value in asdict(host).items() if key != "name"} for host in output.hosts
-        },
+        "hosts": {host.name: _host_body(host) for host in output.hosts},
         "buckets": dict(output.buckets),
         "volumes": dict(output.volumes),
     }

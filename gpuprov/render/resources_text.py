@@ -86,6 +86,7 @@ def change_lines(changes: Sequence[ResourceChange], *, verbose: bool) -> list[Te
 def _change_lines(change: ResourceChange, *, verbose: bool) -> list[Text]:
     sign, style = _SIGNS[change.action]
     why = f"  (cannot be changed in place: {', '.join(change.reasons)})" if change.reasons else ""
+    why = "  (the old one of a replacement)" if change.leftover else why
     loses = "  [what it holds is lost]" if change.holds_data and change.action in _LOSING else ""
     head = Text.assemble(
         "  ", (sign, style), f" {change.action!s:8} ", (change.address, "name"), (loses, "error"), (why, "quiet")

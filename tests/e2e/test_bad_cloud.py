@@ -60,7 +60,7 @@ def test_a_bad_cloud_gives_one_clear_error(case: dict[str, Any], bad: LabSite) -
 
 def test_after_all_that_the_stack_is_whole(bad: LabSite) -> None:
     plan = bad.run("preview", "--target", "cloud", "--json").body
-    changes = {change["address"]: change["action"] for change in plan["resources"]["changes"]}
+    changes = {change["address"]: change["action"] for change in plan["plan"]["resources"]["changes"]}
     assert set(changes.values()) == {"create"}, changes
 
 
@@ -79,7 +79,9 @@ def test_ctrl_c_during_an_update_ends_it_in_order(bad: LabSite) -> None:
     made = {tag["Value"] for i in Account(bad.env).instances().values() for tag in i["Tags"] if tag["Key"] == "Name"}
     plan = bad.run("preview", "--target", "cloud", "--json", expect=None).body
     still = {
-        c["address"].partition(".")[2] for c in plan["resources"]["changes"] if c["address"].startswith("instance.")
+        c["address"].partition(".")[2]
+        for c in plan["plan"]["resources"]["changes"]
+        if c["address"].startswith("instance.")
     }
     assert not made & still, "an instance that was made is recorded, and not made twice"
 

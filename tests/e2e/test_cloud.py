@@ -166,7 +166,7 @@ def test_ssh_goes_where_output_says(cloud: LabSite, first: Any) -> None:
     body = cloud.run("output", "--json").body
     for name in hosts(cloud):
         assert cloud.run("ssh", name, "--", "hostname").stdout.strip() == name
-        assert body["hosts"][name]["instance_id"].startswith("i-")
+        assert body["hosts"][name]["instance"].startswith("i-")
 
 
 def test_destroy_leaves_what_holds_data_and_names_it(
