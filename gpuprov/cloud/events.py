@@ -31,6 +31,7 @@ _ACTIONS: Final = {
     "discard-replaced": ResourceAction.REPLACE,
 }
 _AWAY: Final = frozenset({"delete-replaced", "discard-replaced"})
+_ANEW: Final = frozenset({"create-replacement", "import-replacement"})
 _WORDS: Final = {
     "create": "being made",
     "update": "being changed",
@@ -97,8 +98,6 @@ class EventReader:
     @property
     def changes(self) -> tuple[ResourceChange, ...]:
         """Changes in the engine's order, one for each resource."""
-        if not self.planning:
-            return tuple(self._changes.values())
         return tuple(_rest_of(change, self._steps[change.urn]) for change in self._changes.values())
 
     def plan(self) -> ResourcePlan:
@@ -200,8 +199,12 @@ def change_of(meta: "StepEventMetadata", action: ResourceAction) -> ResourceChan
 
 
 def _rest_of(change: ResourceChange, steps: Collection[str]) -> ResourceChange:
-    """A planned replacement as what it is when an earlier run made the new one and did not delete the old one."""
-    return replace(change, action=ResourceAction.DELETE, leftover=True) if _AWAY.issuperset(steps) else change
+    """A replacement of which nothing but the deletion is done is one.
+
+    Planned: an earlier run made the new one and did not delete the old one. Done: the new one could not be made.
+    """
+    halved = _AWAY.intersection(steps) and not _ANEW.intersection(steps)
+    return replace(change, action=ResourceAction.DELETE, leftover=True) if halved else change
 
 
 def _new(meta: "StepEventMetadata", new: "StepEventStateMetadata") -> NewResource:

@@ -31,8 +31,10 @@ class ResourceChange:
     holds_data: bool = False
     """Whether deleting it loses data (buckets, data volumes, instances' root volumes)."""
     leftover: bool = False
-    """Whether what is deleted was replaced by an earlier run, which a person allowed and which did not come to its end:
-    the resource of this name is another one, and stays."""
+    """Whether it is the deletion that belongs to a replacement, alone.
+
+    In a plan: an earlier run, which a person allowed, made the new one; that stays. In a result: the new one could not
+    be made."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
