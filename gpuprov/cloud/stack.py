@@ -228,6 +228,7 @@ class CloudStack:
     ) -> tuple[Diagnostic, ...]:
         """Look in the account for everything that the engine would now create, until nothing more is found."""
         told: tuple[Diagnostic, ...] = ()
+        taken: set[str] = set()
         while True:
             fingerprint = self._fingerprint(document, replace)
             reader = self._preview(document, replace, report, refresh=False)
@@ -236,9 +237,11 @@ class CloudStack:
             if not created:
                 break
             found = self._settle(functools.partial(recovery.adopt, created=created, find=find), report)
-            told += found
-            if not found:
+            again = {one.address for one in found} - taken
+            if not again:  # what was taken in and is to be made once more is not what the engine's plugin reads
                 break
+            told += found
+            taken |= again
         self._ahead = (fingerprint, reader)
         return told
 

@@ -19,10 +19,11 @@ from stack_documents import document, instance
 
 from gpuprov.cloud import state
 from gpuprov.cloud.engine import Engine, find_engine
+from gpuprov.cloud.events import EventReader, NewResource
 from gpuprov.cloud.stack import CloudStack, judge
 from gpuprov.cloud.state import INSTANCE
 from gpuprov.cloud.types import StackPlace
-from gpuprov.model.diagnostic import GpuprovError
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Progress, ignore_progress
 from gpuprov.model.resource import ResourceAction
 
@@ -400,3 +401,23 @@ def test_what_is_kept_for_life_is_kept(make: Make, cloud: Cloud) -> None:
 
 def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def test_what_the_plugin_does_not_read_is_not_taken_over_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = StackPlace(name="train", folder=tmp_path, environment={}, region="us-east-1")
+    stack = CloudStack(place, Engine(path=tmp_path / "pulumi", version="3.274.1", origin="PATH"))
+    new = NewResource(urn="u::instance.train-a", type=INSTANCE, parent="", provider="", inputs={})
+    looked: list[int] = []
+
+    def preview(*_: Any, **__: Any) -> EventReader:
+        looked.append(1)
+        assert len(looked) < 5
+        return EventReader(planning=True, created=[new])
+
+    note = Diagnostic(code="GP-CLOUD-023", address="instance.train-a", summary="taken over", severity=Severity.NOTE)
+    monkeypatch.setattr(stack, "_preview", preview)
+    monkeypatch.setattr(stack, "_settle", lambda *_: (note,))
+    assert stack._look_ahead({}, (), lambda *_: "i-1", ignore_progress) == (note,)
+    assert len(looked) == 2
