@@ -8,6 +8,7 @@ from app_world import World
 
 from gpuprov.app.access import Access
 from gpuprov.app.cloud_hosts import as_last_reached, coming_up, forget_gone, not_made, sort_hosts, stack_hosts
+from gpuprov.app.named import site_hosts
 from gpuprov.cloud.ssh_keys import PublicKey, find_key
 from gpuprov.cloud.types import InstanceHealth, InstanceState, Made, MadeHost
 from gpuprov.provision.host_keys import HostKeys, read_record, write_record
@@ -101,3 +102,8 @@ def test_the_sudo_password_of_the_command_line_is_for_cloud_hosts_too(world: Wor
 def test_hosts_that_are_not_made_say_what_makes_them(world: World) -> None:
     found = not_made(world.site, ["train-a"])
     assert [(name, f.code) for name, f in found.items()] == [("train-b", "GP-CLOUD-026")]
+
+
+def test_hosts_outside_the_limit_are_not_missing(world: World) -> None:
+    assert set(site_hosts(world.site, Access(), ("cloud",)).absent) == {"train-a", "train-b"}
+    assert set(site_hosts(world.site, Access(limit="train-a"), ("cloud",)).absent) == {"train-a"}
