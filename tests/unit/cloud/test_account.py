@@ -9,6 +9,8 @@ from gpuprov.cloud import account as module
 from gpuprov.cloud.account import Account, open_account
 from gpuprov.model.diagnostic import GpuprovError
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 def refusal(cloud: Any, **values: Any) -> Any:
     with pytest.raises(GpuprovError) as caught:

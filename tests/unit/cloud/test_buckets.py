@@ -7,6 +7,8 @@ from gpuprov.cloud import buckets
 from gpuprov.cloud.account import Account
 from gpuprov.model.diagnostic import GpuprovError
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 def test_versions_marks_and_unfinished_uploads_go(account: Account, s3: Any) -> None:
     s3.create_bucket(Bucket="bucket")

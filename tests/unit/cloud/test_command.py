@@ -12,6 +12,8 @@ from pulumi.automation.errors import CommandError, StackNotFoundError
 from gpuprov.cloud.command import EngineCommand, is_held
 from gpuprov.cloud.engine import Engine
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 def command(folder: Path, script: str) -> EngineCommand:
     """An engine that is a shell script."""

@@ -8,6 +8,8 @@ import pytest
 from gpuprov.cloud.credentials import FreshEnvironment, engine_environment, is_listed, open_session
 from gpuprov.model.diagnostic import GpuprovError
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 ROLE = "arn:aws:iam::222233334444:role/ops"
 
 

@@ -8,6 +8,8 @@ from gpuprov.cloud.account import Account
 from gpuprov.cloud.types import Image
 from gpuprov.model.diagnostic import GpuprovError
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 IMAGE = Image(
     id="",
     name="train-train-20261130T061200Z",

@@ -9,6 +9,8 @@ from gpuprov.cloud.account import Account
 from gpuprov.cloud.types import InstanceState
 from gpuprov.model.diagnostic import GpuprovError
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 @pytest.fixture
 def instance_id(ec2: Any, image_id: str) -> str:

@@ -11,6 +11,8 @@ from gpuprov.cloud.account import Account
 from gpuprov.cloud.lookup_natural import FINDERS
 from gpuprov.model.diagnostic import GpuprovError
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 KEY = "train/main/one"
 
 

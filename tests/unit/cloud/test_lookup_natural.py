@@ -8,6 +8,8 @@ import pytest
 from gpuprov.cloud.account import Account
 from gpuprov.cloud.decide.natural_keys import recovery_key
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 TRUST = json.dumps({"Version": "2012-10-17", "Statement": []})
 POLICY = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]})
 

@@ -7,6 +7,8 @@ import pytest
 from gpuprov.cloud.workspace import find_stacks, load_program, passphrase_variables
 from gpuprov.model.diagnostic import GpuprovError
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 def test_a_passphrase_is_made_once_private_and_long(tmp_path: Path) -> None:
     first = passphrase_variables(tmp_path, {})

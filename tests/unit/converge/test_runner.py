@@ -18,7 +18,7 @@ from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.host import Become, Connection, Host
 from gpuprov.model.progress import Progress, ignore_progress
 
-pytestmark = pytest.mark.timeout(120)  # Ansible needs seconds to start, on a busy machine many
+pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]  # Ansible needs seconds to start, on a busy machine many
 SECRET = "s3cret {{ x }} 'quoted'"
 PLAY = """
 - hosts: all

@@ -17,6 +17,8 @@ from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.host import Become, Connection, Host
 from gpuprov.model.progress import ignore_progress
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ConvergeResult]:

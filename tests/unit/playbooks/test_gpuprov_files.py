@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 Run = Callable[..., dict[str, Any]]
 ME = {"owner": getpass.getuser(), "group": grp.getgrgid(os.getgid()).gr_name}
 

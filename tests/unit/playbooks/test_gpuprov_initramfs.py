@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 MADE = "update-initramfs: Generating /boot/initrd.img-6.1.0-13-amd64"
 
 

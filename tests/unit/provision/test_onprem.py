@@ -8,6 +8,8 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.provision import onprem
 from gpuprov.provision.onprem import Inventory, hosts_of, read_inventory
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 INI = """\
 # a rack
 [train]

@@ -20,6 +20,8 @@ from gpuprov.cloud.decide.natural_keys import NATURAL_KEYS, recovery_key
 from gpuprov.cloud.decide.standing import standing_of
 from gpuprov.spec.types import OpenPortSpec, StorageSpec
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 Run = Callable[[Any], Any]
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "stack-urns.txt"

@@ -11,6 +11,8 @@ from gpuprov.model.host import Connection
 from gpuprov.transport.local import LocalTransport
 from gpuprov.transport.ssh import connect
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 @pytest.fixture
 def local() -> LocalTransport:

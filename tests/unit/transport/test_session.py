@@ -13,6 +13,8 @@ from gpuprov.model.host import Become
 from gpuprov.transport.protocol import Transport
 from gpuprov.transport.ssh import connect
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 # Stands for sudo on the server's side. The messages are those of sudo 1.9.13 (Debian 12); FAKE_SUDO chooses one.
 SUDO = """\
 #!/bin/sh

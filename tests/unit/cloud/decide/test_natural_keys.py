@@ -7,6 +7,8 @@ from pulumi.runtime.rpc import UNKNOWN as PULUMIS_UNKNOWN
 
 from gpuprov.cloud.decide.natural_keys import NATURAL_KEYS, UNKNOWN, recovery_key
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 def inputs_of(token: str) -> set[str]:
     """Names of a type's inputs, as Python spells them."""

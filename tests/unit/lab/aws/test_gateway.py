@@ -11,6 +11,8 @@ from lab_account import CIDR, Cloud
 from gpuprov.lab.aws import faults
 from gpuprov.lab.aws.faults import Fault
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 CASES = Path(__file__).parents[3] / "cases" / "lab" / "aws"
 
 

@@ -9,6 +9,8 @@ from lab_account import IMAGE, TYPE, ZONE, Cloud
 
 from gpuprov.lab.aws import faults
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 def wait(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 10

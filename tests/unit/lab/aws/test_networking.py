@@ -8,6 +8,8 @@ from lab_account import CIDR, Cloud
 from gpuprov.lab.aws.securitygroups import Rule
 from gpuprov.lab.command import failure
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 def refused(call: Callable[[], Any]) -> str:
     with pytest.raises(ClientError) as caught:

@@ -9,6 +9,8 @@ from lab_account import ZONE, Cloud, PaperMachine
 
 from gpuprov.lab.aws import volumes
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 def refused(call: Callable[[], Any]) -> str:
     with pytest.raises(ClientError) as caught:

@@ -16,6 +16,8 @@ from gpuprov.lab.vendor import repository
 from gpuprov.lab.vendor.repository import Signature, VendorRepository, build
 from gpuprov.model.progress import Progress
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 RELEASES = ("580.95.05", "580.105.08")
 
 

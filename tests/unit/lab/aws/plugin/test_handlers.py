@@ -10,6 +10,8 @@ from lab_account import IMAGE, Cloud
 from gpuprov.lab.aws.plugin import wire
 from gpuprov.lab.aws.plugin.handlers import HANDLERS
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 FOLDER = Path(__file__).parents[4] / "cases/lab/aws/plugin/scenarios"
 SCENARIOS = {place.stem: json.loads(place.read_text(encoding="utf-8")) for place in sorted(FOLDER.glob("*.json"))}
 

@@ -9,6 +9,8 @@ from pulumi.runtime.proto import provider_pb2, status_pb2
 from gpuprov.lab.aws.faults import Fault
 from gpuprov.lab.aws.plugin import wire
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 VPC = "aws:ec2/vpc:Vpc"
 VOLUME = "aws:ebs/volume:Volume"
 INSTANCE = "aws:ec2/instance:Instance"

@@ -9,6 +9,8 @@ from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
 from gpuprov.lab.aws.plugin.server import PluginServer
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 ENDPOINT = "http://127.0.0.1:1"
 
 
