@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
-from gpuprov.store.files import make_folder
+from gpuprov.store.files import make_folder, write_text
 from gpuprov.store.site import lock_path
 
 _BUSY: Final = frozenset({errno.EWOULDBLOCK, errno.EACCES})
@@ -52,6 +52,7 @@ def hold_site(site: Path, command: Sequence[str]) -> Iterator[Owner]:
         GpuprovError: GP-RUN-001 naming the owner when another process holds it; GP-DOC-007 when it cannot be made.
     """
     make_folder(site)
+    _keep_out_of_git(site)
     descriptor = _open(lock_path(site))
     try:
         _take(descriptor, site)
@@ -78,6 +79,13 @@ def read_owner(site: Path) -> Owner | None:
     finally:
         os.close(descriptor)
     return None
+
+
+def _keep_out_of_git(site: Path) -> None:
+    """State and passphrase would else be one `git add .` away from a repository; a file that is there already stays."""
+    place = site / ".gitignore"
+    if not place.exists():
+        write_text(place, "*\n")
 
 
 def _open(path: Path) -> int:

@@ -12,6 +12,8 @@ from gpuprov.probe.snapshot import snapshot_of
 from gpuprov.transport.local import LocalTransport
 from gpuprov.transport.protocol import Outcome
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 def host(name: str, **fields: object) -> Host:
     return Host(name=name, pool="", target="onprem", connection=Connection(host=name, address=name, **fields))

@@ -19,6 +19,8 @@ from gpuprov.probe.redaction import redaction_script
 from gpuprov.probe.request import ProbeRequest
 from gpuprov.probe.script import WRAPPER, build_script
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 TOKEN = "@test"
 
 

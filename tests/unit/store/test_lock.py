@@ -101,3 +101,12 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(GpuprovError) as error, hold_site(tmp_path / ".gpuprov", ["gpuprov"]):
         pass
     assert error.value.diagnostics[0].code == "GP-DOC-007"
+
+
+def test_what_gpuprov_keeps_stays_out_of_a_repository(tmp_path: Path) -> None:
+    own = tmp_path / "own" / ".gpuprov"
+    with hold_site(own, ["gpuprov", "up"]):
+        assert (own / ".gitignore").read_text() == "*\n"
+    (own / ".gitignore").write_text("# mine\n")
+    with hold_site(own, ["gpuprov", "up"]):
+        assert (own / ".gitignore").read_text() == "# mine\n"

@@ -10,6 +10,8 @@ from lab_account import PaperMachine
 from gpuprov.lab.aws.compute import CODES, CONSOLE_BYTES, Compute, Health, Record, set_state
 from gpuprov.lab.aws.images import Layers
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 class State:
     def __init__(self, name: str, code: int) -> None:

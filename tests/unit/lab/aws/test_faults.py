@@ -11,6 +11,8 @@ from gpuprov.lab.aws import faults
 from gpuprov.lab.aws.faults import Fault, FaultBook, fault_of
 from gpuprov.lab.aws.request import ApiRequest
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 CASES = Path(__file__).parents[3] / "cases" / "lab" / "aws"
 CALL = ApiRequest(service="ec2", action="CreateVpc")
 

@@ -12,6 +12,8 @@ from gpuprov.lab.description import CloudDescription
 from gpuprov.lab.seed import draw
 from gpuprov.model.diagnostic import GpuprovError
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 @pytest.fixture
 def told() -> Iterator[CloudDescription]:

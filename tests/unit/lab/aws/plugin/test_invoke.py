@@ -8,6 +8,8 @@ from pulumi.runtime.proto import provider_pb2
 
 from gpuprov.lab.aws.plugin import wire
 
+pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
+
 
 def ask(engine: Engine, token: str, arguments: dict[str, Any]) -> Any:
     """Call a function of the provider."""
