@@ -128,7 +128,15 @@ class CloudGround:
             return Grown(fleet=self._fleet, result=_result(applied, began), diagnostics=applied.diagnostics)
         known = {host.instance_id for host in before.hosts}
         fresh = replace(applied.made, hosts=tuple(h for h in applied.made.hosts if h.instance_id not in known))
-        told, absent = self._wait(fresh, report, cancel)
+        try:
+            told, absent = self._wait(fresh, report, cancel)
+        except GpuprovError as error:
+            # AWS failed while we waited: what was made stays in the report beside the cause.
+            return Grown(
+                fleet=self._fleet,
+                result=_result(applied, began),
+                diagnostics=(*applied.diagnostics, *error.diagnostics),
+            )
         new = fleet_of(place.site, self._lock, only(fresh, lambda name: name not in absent), self._access)
         return Grown(
             fleet=Fleet(hosts=(*self._fleet.hosts, *new.hosts), wants={**self._fleet.wants, **new.wants}, warnings=()),

@@ -1,9 +1,11 @@
 """`image list` and `image prune`: what was baked, what it is good for, and what may go."""
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from gpuprov.app.cloud_site import cloud_of
 from gpuprov.app.components import catalog_components
@@ -17,6 +19,9 @@ from gpuprov.model.diagnostic import Diagnostic, Severity
 from gpuprov.model.progress import Progress, Report
 from gpuprov.store.lock import hold_site
 from gpuprov.want.pool import pool_want
+
+BUILD_SECONDS: Final = 6 * 3600
+"""Seconds after which an unchecked image is nobody's: no build waits that long for its image and its check."""
 
 Ask = Callable[[Sequence[Image], Sequence[ImageStatus]], bool]
 """Shows what would be removed and what stays, and asks; raises GpuprovError when it cannot ask."""
@@ -72,7 +77,8 @@ def prune_images(spec: Path, *, keep: int, ask: Ask, report: Report) -> Pruned:
     account = open_account(cloud_of(site), os.environ)
     with hold_site(site.state, ["gpuprov", "image", "prune"]):
         rows, there = _look(site, account)
-        going = prunable(there, keep=keep, used={row.image.id for row in rows if row.used})
+        settled = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - BUILD_SECONDS))
+        going = prunable(there, keep=keep, used={row.image.id for row in rows if row.used}, settled=settled)
         ids = {image.id for image in going}
         kept = tuple(row for row in rows if row.in_account and row.image.id not in ids)
         if going and not ask(going, kept):

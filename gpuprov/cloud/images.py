@@ -78,18 +78,20 @@ def outdated(
     return tuple(note for note in notes if note is not None)
 
 
-def prunable(images: Sequence[Image], *, keep: int, used: Collection[str]) -> tuple[Image, ...]:
+def prunable(images: Sequence[Image], *, keep: int, used: Collection[str], settled: str) -> tuple[Image, ...]:
     """The images that may be removed, oldest first.
 
     Args:
         images: all of ours, of one region.
         keep: how many checked images of each pool stay, the newest.
         used: ids of images that an instance runs from; they stay, and do not count for `keep`.
+        settled: UTC time, ISO; an unchecked image that was made later may be one that a build, here or elsewhere, is
+            just about to check, and stays.
 
     Returns:
-        Unchecked ones too: what an image build that was killed left behind.
+        Older unchecked ones too: what an image build that was killed left behind.
     """
-    free = [image for image in images if image.id not in used]
+    free = [image for image in images if image.id not in used and (image.checked or image.made < settled)]
     kept: set[str] = set()
     for pool in {image.pool for image in free}:
         checked = sorted((i for i in free if i.pool == pool and i.checked), key=_age)

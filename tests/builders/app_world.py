@@ -19,7 +19,7 @@ from gpuprov.app.rolling import Work
 from gpuprov.app.site import Site
 from gpuprov.cloud.types import Made
 from gpuprov.model.change import Plan
-from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import ignore_progress
 from gpuprov.model.run import HostResult, HostState, RunResult
@@ -41,6 +41,8 @@ class World:
     """Hosts that answer only after the account was changed."""
     silent: dict[str, Diagnostic] = field(default_factory=dict)
     """Hosts that do not come up."""
+    away: GpuprovError | None = None
+    """What AWS answers while hosts are waited for."""
     asked: list[tuple[Plan, tuple[Diagnostic, ...]]] = field(default_factory=list)
     answer: bool = True
     converged: list[list[str]] = field(default_factory=list)
@@ -104,6 +106,8 @@ def make_world(folder: Path, patch: pytest.MonkeyPatch, *hosts: str, text: str =
         return tuple(HostResult(host=h.name, pool=h.pool, state=HostState.SATISFIED) for h in work.fleet.hosts)
 
     def wait(_account: Any, made: Made, **_: Any) -> tuple[Diagnostic, ...]:
+        if world.away is not None:
+            raise world.away
         return tuple(world.silent[host.name] for host in made.hosts if host.name in world.silent)
 
     patch.setattr(up, "look_and_plan", look_and_plan)

@@ -116,6 +116,15 @@ def test_a_host_that_does_not_come_up_is_left_out_and_the_others_go_on(world: Wo
     assert result.status is ExitStatus.FAILED
 
 
+def test_what_was_made_is_told_also_when_aws_fails_after_it(world: World) -> None:
+    world.away = GpuprovError(Diagnostic(code="GP-CLOUD-025", summary="AWS cannot be reached"))
+    result = world.up()
+    assert world.codes(result) == ["GP-CLOUD-025"]
+    assert result.resources is not None
+    assert "instance.train-a" in [change.address for change in result.resources.changed]
+    assert world.converged == []
+
+
 @pytest.mark.parametrize("state", [InstanceState.STOPPED, InstanceState.TERMINATED, None])
 def test_an_instance_that_does_not_run_is_left_out_with_its_way_out(world: World, state: InstanceState | None) -> None:
     world.up()

@@ -68,7 +68,12 @@ def test_an_instance_is_outdated(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", DATA["prunable"], ids=lambda case: case["name"])
 def test_images_that_may_go(case: dict[str, Any]) -> None:
-    found = prunable(images(case["images"]), keep=case["keep"], used=case["used"])
+    found = prunable(
+        images(case["images"]),
+        keep=case["keep"],
+        used=case["used"],
+        settled=case.get("settled", "2100-01-01T00:00:00Z"),
+    )
     assert [one.id for one in found] == case["going"]
 
 
