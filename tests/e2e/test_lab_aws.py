@@ -174,7 +174,7 @@ def aws(fresh_lab: Callable[..., LabSite], tmp_path_factory: pytest.TempPathFact
 def first(aws: Aws) -> str:
     """An instance from the base image; every test leaves it up."""
     instance = aws.run("cloud-one")
-    assert aws.state(instance) == "pending"
+    assert aws.state(instance) in {"pending", "running"}  # as fast as its boot
     aws.wait_ok(instance)
     return instance
 

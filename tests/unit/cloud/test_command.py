@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,15 @@ def test_logs_of_runs_are_private_and_kept_and_others_go(tmp_path: Path) -> None
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
 
 
+@pytest.fixture
+def _interruptible() -> Iterator[None]:
+    """A run that a shell put into the background ignores SIGINT, and so do its children: not here."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 def test_one_interrupt_goes_to_the_engine_alone_and_no_second(tmp_path: Path) -> None:
     script = (
         "trap 'echo asked >> asked' INT; touch begun; sleep 0.4 & wait; sleep 0.4;"
@@ -82,6 +92,7 @@ def test_one_interrupt_goes_to_the_engine_alone_and_no_second(tmp_path: Path) ->
     assert "update canceled" in one.last.stdout
 
 
+@pytest.mark.usefixtures("_interruptible")
 def test_ctrl_c_asks_the_engine_and_waits_for_its_end(tmp_path: Path) -> None:
     script = "trap 'touch asked' INT; touch begun; sleep 5 & wait; sleep 0.3; touch ended; exit 1"
     one = command(tmp_path, script)
