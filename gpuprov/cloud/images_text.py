@@ -16,7 +16,7 @@ IMAGES_NAME: Final = "gpuprov.images.json"
 
 def write_images(images: Iterable[Image]) -> str:
     """Write the list as sealed JSON text, oldest image first."""
-    rows = [_row(image) for image in sorted(images, key=lambda image: (image.made, image.id))]
+    rows = [image_row(image) for image in sorted(images, key=lambda image: (image.made, image.id))]
     return seal(KIND, {"images": rows})
 
 
@@ -56,7 +56,8 @@ def images_path(spec: Path) -> Path:
     return spec.parent / IMAGES_NAME
 
 
-def _row(image: Image) -> dict[str, Any]:
+def image_row(image: Image) -> dict[str, Any]:
+    """An image as plain values: a row of the list, and what a program reads of it."""
     return {
         "id": image.id,
         "name": image.name,

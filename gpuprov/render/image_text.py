@@ -7,6 +7,7 @@ from typing import Final
 from rich.text import Text
 
 from gpuprov.cloud.images import ImageStatus
+from gpuprov.cloud.images_text import image_row
 from gpuprov.cloud.types import Image
 from gpuprov.model.run import HostResult
 from gpuprov.render.terminal import Terminal
@@ -89,29 +90,12 @@ def _state(row: ImageStatus) -> tuple[str, str]:
     return ", ".join(parts), "good" if row.current else "quiet"
 
 
-def image_body(image: Image) -> dict[str, object]:
-    """An image as JSON."""
-    return {
-        "id": image.id,
-        "name": image.name,
-        "pool": image.pool,
-        "os": image.os,
-        "arch": image.arch,
-        "region": image.region,
-        "baked": image.baked,
-        "base": image.base,
-        "made": image.made,
-        "snapshots": list(image.snapshots),
-        "checked": image.checked,
-    }
-
-
 def images_body(rows: Sequence[ImageStatus]) -> dict[str, object]:
     """Images with what each is good for, as JSON."""
     return {
         "images": [
             {
-                **image_body(row.image),
+                **image_row(row.image),
                 "in_account": row.in_account,
                 "in_list": row.in_list,
                 "current": row.current,

@@ -11,10 +11,11 @@ from gpuprov.app.image import list_images, prune_images
 from gpuprov.app.image_build import BuildRequest, build_image
 from gpuprov.cli.options import json_option, spec_option
 from gpuprov.cloud.images import ImageStatus
+from gpuprov.cloud.images_text import image_row
 from gpuprov.cloud.types import Image
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, status_of
 from gpuprov.render.diagnostics import show_diagnostics
-from gpuprov.render.image_text import image_body, images_body, show_built, show_going, show_images, show_pruned
+from gpuprov.render.image_text import images_body, show_built, show_going, show_images, show_pruned
 from gpuprov.render.json_text import diagnostics_body, show_json
 from gpuprov.render.progress import ProgressView
 from gpuprov.render.terminal import Terminal, open_terminal
@@ -42,7 +43,7 @@ def build(*, pool: str | None, spec: Path, again: bool, as_json: bool, no_colour
     show_diagnostics(built.diagnostics, terminal)
     if as_json:
         body = {
-            "image": image_body(built.image),
+            "image": image_row(built.image),
             "made": built.made,
             "list": str(built.path),
             "run": built.run,
@@ -104,7 +105,7 @@ def prune(*, spec: Path, keep: int, yes: bool, as_json: bool, no_colour: bool) -
     show_diagnostics(pruned.diagnostics, terminal)
     if as_json:
         body = {
-            "removed": [image_body(image) for image in pruned.removed],
+            "removed": [image_row(image) for image in pruned.removed],
             "snapshots": list(pruned.snapshots),
             "kept": images_body(pruned.kept)["images"],
             "diagnostics": diagnostics_body(pruned.diagnostics),

@@ -12,7 +12,8 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from gpuprov.lab.command import failure, run
+from gpuprov.lab.command import run
+from gpuprov.model.diagnostic import GpuprovError
 
 _COPY_SECONDS = 600.0
 _COPY_TRIES = 3
@@ -172,9 +173,8 @@ def _copy(source: Path, target: Path) -> None:
         shutil.rmtree(target, ignore_errors=True)
         try:
             run(["cp", "--archive", "--sparse=auto", str(source), str(target)], timeout=_COPY_SECONDS)
-        except Exception:
+        except GpuprovError:
             if last == _COPY_TRIES:
                 raise
         else:
             return
-    raise failure(f"{source} cannot be copied")

@@ -2,6 +2,7 @@
 # ruff: noqa: ARG002 (each handler takes what the protocol in handler.py gives it)
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,7 +25,7 @@ _GONE = (
 )
 
 
-class _Setting:
+class _Setting(ABC):
     """A setting that one Put call writes, for the first time and every other time."""
 
     noun = ""
@@ -38,9 +39,9 @@ class _Setting:
         """Put it again."""
         self.put(call, identity, news)
 
+    @abstractmethod
     def put(self, call: Call, bucket: str, inputs: Known) -> None:
         """Write the setting."""
-        raise NotImplementedError
 
 
 class PublicAccessBlock(_Setting):
