@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Final, cast
 
 from gpuprov.app.access import Access
@@ -80,17 +81,14 @@ class CloudGround:
         Raises:
             GpuprovError: GP-CLOUD-026 for a name that means nothing; what `stack_document` and `starts` refuse.
         """
-        state = self._place.stack.state()
-        self._refuse_unknown(state)
-        return self._document_of(self._starts()[0], state)
+        return self._decide(self._place.stack.state())
 
     def look(self, report: Report) -> Found:
         """Decide everything, ask the engine what that would change, and find the hosts that run."""
         place = self._place
         state = place.stack.state()
-        self._refuse_unknown(state)
-        found, told = self._starts()
-        self._document = self._document_of(found, state)
+        self._document = self._decide(state)
+        found, told = self._starts
         resources = place.stack.preview(
             self._document, replace=self._replace, report=as_one_step(report), refresh=self._refresh
         )
@@ -145,25 +143,32 @@ class CloudGround:
             absent=absent,
         )
 
-    def _refuse_unknown(self, state: StackState) -> None:
-        unknown = unknown_names(self._replace, self._place.site, state)
-        if unknown:
-            raise GpuprovError(*unknown)
-
+    # What does not depend on the stack's state is asked once a run: `settle` and `look` both decide.
+    @cached_property
     def _starts(self) -> tuple[dict[str, Start], tuple[Diagnostic, ...]]:
         place = self._place
         images = listed_images(place.site)
         return starts(place.site, place.cloud, self._lock, images, place.account.image_exists)
 
-    def _document_of(self, found: Mapping[str, Start], state: StackState) -> Document:
-        place, spec = self._place, self._place.site.spec
-        types = {pool.cloud.instance for pool in spec.pools.values() if pool.cloud is not None}
+    @cached_property
+    def _zones(self) -> Mapping[str, tuple[str, ...]]:
+        pools = self._place.site.spec.pools.values()
+        return self._place.account.offerings({pool.cloud.instance for pool in pools if pool.cloud is not None})
+
+    @cached_property
+    def _login_keys(self) -> tuple[str, ...]:
+        return login_keys(self._place.cloud, self._place.site.path)
+
+    def _decide(self, state: StackState) -> Document:
+        unknown = unknown_names(self._replace, self._place.site, state)
+        if unknown:
+            raise GpuprovError(*unknown)
         return stack_document(
-            spec,
+            self._place.site.spec,
             self._lock,
-            zones=place.account.offerings(types),
-            login_keys=login_keys(place.cloud, place.site.path),
-            images=ids(found),
+            zones=self._zones,
+            login_keys=self._login_keys,
+            images=ids(self._starts[0]),
             replace=self._replace,
             standing=standing_in(state),
         )

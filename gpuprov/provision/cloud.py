@@ -216,7 +216,7 @@ def _host(host: MadeHost, spec: Spec, folder: Path) -> Host:
         host=host.name,
         address=address_of(host),
         user=cloud.user or _image_user(spec.pools.get(host.pool)),
-        key_file=private_key_file(cloud, Path(spec.path).absolute()),
+        key_file=private_key_file(cloud, Path(spec.path)),
         known_hosts=(str((folder / KNOWN_HOSTS).absolute()),),
     )
     return Host(name=host.name, pool=host.pool, target=TARGET, connection=connection)
