@@ -282,10 +282,10 @@ def test_a_connection_lives_on_when_its_rule_goes(site: Site) -> None:
         assert link.recv(4) == b"SSH-"
         site.allow(open=())
         assert not connects(site.public(40), 22)
-        link.sendall(b"SSH-2.0-test\r\n")
-        assert len(link.recv(4096)) > 0
-        received = link.recv(4096)
-        assert received
+        link.sendall(b"SSH-2.0-test\r\n" + b"not a packet of this protocol".ljust(64))
+        # sshd's own greeting may come in one piece or in several; that it then hangs up shows that it read ours.
+        while link.recv(4096):
+            pass
 
 
 def test_an_instance_that_has_no_rules_yet_is_closed(site: Site) -> None:
