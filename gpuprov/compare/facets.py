@@ -1,7 +1,8 @@
 """Which row of the facet table an address has."""
 
 from gpuprov.model.address import pattern_of
-from gpuprov.model.facet import BY_PATTERN, Cost, Facet, ParityClass
+from gpuprov.model.facet import Cost, Facet, ParityClass
+from gpuprov.model.facets import BY_PATTERN
 
 
 def facet_of(address: str) -> Facet:

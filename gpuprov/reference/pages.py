@@ -7,7 +7,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, Final, Union, get_args, get_origin
 
 from gpuprov.model.codes import CODES
-from gpuprov.model.facet import FACETS
+from gpuprov.model.facets import FACETS
 from gpuprov.model.status import ExitStatus
 from gpuprov.reference.schema import spec_schema
 from gpuprov.spec.about import About

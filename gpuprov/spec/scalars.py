@@ -7,7 +7,7 @@ from datetime import date
 from typing import Final
 
 from gpuprov.model.address import pattern_of
-from gpuprov.model.facet import BY_PATTERN
+from gpuprov.model.facets import BY_PATTERN
 from gpuprov.model.version import Constraint
 from gpuprov.spec.addresses import refuse_range
 from gpuprov.spec.sizes import refuse_size

@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from gpuprov.compare.comparators import COMPARATORS, SYMMETRIC
-from gpuprov.model.facet import FACETS
+from gpuprov.model.facets import FACETS
 
 FILE = next(p for p in Path(__file__).parents if p.name == "tests") / "cases" / "compare" / "comparators.yaml"
 ROWS = [(name, *row) for name, rows in yaml.safe_load(FILE.read_text()).items() for row in rows]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuprov.model.address import pattern_of
-from gpuprov.model.facet import FACETS
+from gpuprov.model.facets import FACETS
 from gpuprov.model.fact import Absent, Known, Unknown
 from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import Collector, family_of, observe

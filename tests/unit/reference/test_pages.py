@@ -1,7 +1,7 @@
 """Pages hold every field, code and facet, and every field has a text."""
 
 from gpuprov.model.codes import CODES
-from gpuprov.model.facet import FACETS
+from gpuprov.model.facets import FACETS
 from gpuprov.reference.pages import codes_page, facets_page, spec_fields, spec_page
 from gpuprov.spec.scalars import CHECKS
 from gpuprov.spec.tree import field_type

@@ -3,7 +3,8 @@ from host_builders import VERSIONS, make_want, owned_value, satisfied, sha256
 
 from gpuprov.compare.facets import facet_of
 from gpuprov.model.address import pattern_of
-from gpuprov.model.facet import FACETS, Cost
+from gpuprov.model.facet import Cost
+from gpuprov.model.facets import FACETS
 from gpuprov.model.fact import Absent, Known, Unknown
 from gpuprov.want.empty import empty_want
 from gpuprov.want.expectations import expectations
