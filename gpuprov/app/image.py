@@ -23,8 +23,8 @@ from gpuprov.want.pool import pool_want
 BUILD_SECONDS: Final = 6 * 3600
 """Seconds after which an unchecked image is nobody's: no build waits that long for its image and its check."""
 
-Ask = Callable[[Sequence[Image], Sequence[ImageStatus]], bool]
-"""Shows what would be removed and what stays, and asks; raises GpuprovError when it cannot ask."""
+Ask = Callable[[Sequence[Image], Sequence[str], Sequence[ImageStatus]], bool]
+"""Shows the images and lone snapshots that would go, and what stays, and asks; raises GpuprovError when it cannot."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +81,8 @@ def prune_images(spec: Path, *, keep: int, ask: Ask, report: Report) -> Pruned:
         going = prunable(there, keep=keep, used={row.image.id for row in rows if row.used}, settled=settled)
         ids = {image.id for image in going}
         kept = tuple(row for row in rows if row.in_account and row.image.id not in ids)
-        if going and not ask(going, kept):
+        orphans = account.orphan_snapshots(site.spec.name, settled=settled)
+        if (going or orphans) and not ask(going, orphans, kept):
             declined = Diagnostic(code="GP-RUN-005", summary="nothing was removed", severity=Severity.NOTE)
             return Pruned(removed=(), snapshots=(), kept=kept, diagnostics=(*site.warnings, declined))
         left = list(there)
@@ -90,7 +91,8 @@ def prune_images(spec: Path, *, keep: int, ask: Ask, report: Report) -> Pruned:
             account.remove_image(image.id)
             left.remove(image)
             _save(site, left)
-        orphans = account.remove_snapshots(site.spec.name)
+        for snapshot in orphans:
+            account.remove_snapshot(snapshot)
         _save(site, left)
     return Pruned(removed=going, snapshots=orphans, kept=kept, diagnostics=site.warnings)
 

@@ -128,10 +128,20 @@ class Account:
         with self._asking(image_id):
             images_aws.remove(self._client("ec2"), image_id)
 
-    def remove_snapshots(self, spec_name: str) -> tuple[str, ...]:
-        """Delete snapshots of baked images that are gone: what a killed `image prune` leaves. Returns their ids."""
+    def orphan_snapshots(self, spec_name: str, *, settled: str) -> tuple[str, ...]:
+        """Ids of snapshots of baked images that are gone: what a killed `image prune` leaves.
+
+        Args:
+            spec_name: whose images.
+            settled: UTC time, ISO; a snapshot that began later may be one of an image that is just being made.
+        """
         with self._asking("snapshots"):
-            return images_aws.remove_orphan_snapshots(self._client("ec2"), spec_name)
+            return images_aws.orphan_snapshots(self._client("ec2"), spec_name, settled)
+
+    def remove_snapshot(self, snapshot: str) -> None:
+        """Delete a snapshot; one that is gone already is no error."""
+        with self._asking(snapshot):
+            images_aws.remove_snapshot(self._client("ec2"), snapshot)
 
     def _client(self, service: str) -> Any:
         if service not in self._clients:

@@ -1,6 +1,7 @@
 """Machine images in the account: finding, making, waiting, removing."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from gpuprov.catalog.find import image as image_row
@@ -137,11 +138,11 @@ def remove(ec2: Any, image_id: str) -> None:
         if code_of(error) not in _GONE:
             raise
     for snapshot in _snapshots(found):
-        _delete_snapshot(ec2, snapshot)
+        remove_snapshot(ec2, snapshot)
 
 
-def remove_orphan_snapshots(ec2: Any, spec_name: str) -> tuple[str, ...]:
-    """Delete snapshots whose image is gone; see `Account.remove_snapshots`."""
+def orphan_snapshots(ec2: Any, spec_name: str, settled: str) -> tuple[str, ...]:
+    """Snapshots whose image is gone; see `Account.orphan_snapshots`."""
     used = {snapshot for image in listed(ec2, spec_name, "") for snapshot in image.snapshots}
     pages = ec2.get_paginator("describe_snapshots").paginate(
         OwnerIds=["self"], Filters=[{"Name": "tag:gpuprov:spec", "Values": [spec_name]}]
@@ -150,15 +151,13 @@ def remove_orphan_snapshots(ec2: Any, spec_name: str) -> tuple[str, ...]:
         row["SnapshotId"]
         for page in pages
         for row in page["Snapshots"]
-        if any(tag["Key"] == "gpuprov:baked" for tag in row.get("Tags", ()))
+        if any(tag["Key"] == "gpuprov:baked" for tag in row.get("Tags", ())) and _time(row) < settled
     ]
-    orphans = tuple(snapshot for snapshot in ours if snapshot not in used)
-    for snapshot in orphans:
-        _delete_snapshot(ec2, snapshot)
-    return orphans
+    return tuple(snapshot for snapshot in ours if snapshot not in used)
 
 
-def _delete_snapshot(ec2: Any, snapshot: str) -> None:
+def remove_snapshot(ec2: Any, snapshot: str) -> None:
+    """Delete a snapshot; see `Account.remove_snapshot`."""
     try:
         ec2.delete_snapshot(SnapshotId=snapshot)
     except ec2.exceptions.ClientError as error:
@@ -178,6 +177,11 @@ def _one(ec2: Any, image_id: str) -> dict[str, Any] | None:
 
 def _describe(ec2: Any, **request: Any) -> list[dict[str, Any]]:
     return [image for page in ec2.get_paginator("describe_images").paginate(**request) for image in page["Images"]]
+
+
+def _time(snapshot: Mapping[str, Any]) -> str:
+    began: datetime = snapshot["StartTime"]
+    return began.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _snapshots(image: Mapping[str, Any]) -> tuple[str, ...]:

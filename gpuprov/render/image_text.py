@@ -58,7 +58,7 @@ def show_images(rows: Sequence[ImageStatus], terminal: Terminal) -> None:
         terminal.out.print("no images; `gpuprov image build` bakes one")
 
 
-def show_going(going: Sequence[Image], kept: Sequence[ImageStatus], terminal: Terminal) -> None:
+def show_going(going: Sequence[Image], orphans: Sequence[str], kept: Sequence[ImageStatus], terminal: Terminal) -> None:
     """Print what `image prune` would remove, and what stays."""
     for image in going:
         snapshots = f" and {', '.join(image.snapshots)}" if image.snapshots else ""
@@ -66,6 +66,8 @@ def show_going(going: Sequence[Image], kept: Sequence[ImageStatus], terminal: Te
         terminal.out.print(
             Text.assemble("  ", ("-", "remove"), f" {image.id}{snapshots}  {image.pool}  {image.made}{why}")
         )
+    for snapshot in orphans:
+        terminal.out.print(Text.assemble("  ", ("-", "remove"), f" {snapshot}  (its image is gone)"))
     for row in kept:
         why = "an instance runs from it" if row.used else "among the newest"
         line = f"    {row.image.id}  {row.image.pool}  {row.image.made}  "
@@ -83,7 +85,7 @@ def _state(row: ImageStatus) -> tuple[str, str]:
     if not row.in_account:
         return "listed, but gone from the account", "warning"
     if not row.image.checked:
-        return "never checked; `image prune` removes it", "warning"
+        return "never checked: no host starts from it", "warning"
     parts = ["new hosts start from it"] if row.current else ["new hosts do not start from it"]
     parts += ["in use"] if row.used else []
     parts += [] if row.in_list else ["not in the list"]

@@ -94,12 +94,12 @@ def prune(*, spec: Path, keep: int, yes: bool, as_json: bool, no_colour: bool) -
     terminal = open_terminal(colour=False if no_colour else None)
     with ProgressView(terminal) as view:
 
-        def ask(going: Sequence[Image], kept: Sequence[ImageStatus]) -> bool:
-            show_going(going, kept, Terminal(out=terminal.err, err=terminal.err) if as_json else terminal)
+        def ask(going: Sequence[Image], orphans: Sequence[str], kept: Sequence[ImageStatus]) -> bool:
+            show_going(going, orphans, kept, Terminal(out=terminal.err, err=terminal.err) if as_json else terminal)
             if yes:
                 return True
             with view.paused():
-                return _confirm(going)
+                return _confirm(going, orphans)
 
         pruned = prune_images(spec, keep=keep, ask=ask, report=view)
     show_diagnostics(pruned.diagnostics, terminal)
@@ -116,7 +116,7 @@ def prune(*, spec: Path, keep: int, yes: bool, as_json: bool, no_colour: bool) -
     return int(status_of(pruned.diagnostics))
 
 
-def _confirm(going: Sequence[Image]) -> bool:
+def _confirm(going: Sequence[Image], orphans: Sequence[str]) -> bool:
     if not sys.stdin.isatty():
         raise GpuprovError(
             Diagnostic(
@@ -126,4 +126,5 @@ def _confirm(going: Sequence[Image]) -> bool:
                 hint="read what would go above; give --yes to go on without a question",
             )
         )
-    return click.confirm(f"Remove {len(going)} image(s)?", default=False, err=True)
+    snapshots = f" and {len(orphans)} snapshot(s)" if orphans else ""
+    return click.confirm(f"Remove {len(going)} image(s){snapshots}?", default=False, err=True)

@@ -1,5 +1,6 @@
 """`image list` and `image prune` over an account in memory."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -53,10 +54,13 @@ class ImageAccount(FakeAccount):
             raise GpuprovError(Diagnostic(code="GP-CLOUD-007", address=image_id, summary="denied"))
         self.baked = tuple(image for image in self.baked if image.id != image_id)
 
-    def remove_snapshots(self, spec_name: str) -> tuple[str, ...]:
+    def orphan_snapshots(self, spec_name: str, *, settled: str) -> tuple[str, ...]:
         assert spec_name == "site"
-        found, self.orphans = self.orphans, ()
-        return found
+        assert settled < time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        return self.orphans
+
+    def remove_snapshot(self, snapshot: str) -> None:
+        self.orphans = tuple(orphan for orphan in self.orphans if orphan != snapshot)
 
 
 @pytest.fixture
@@ -78,8 +82,9 @@ def spec(tmp_path: Path) -> Path:
 def prune(spec: Path, keep: int, *, answer: bool = True) -> tuple[Pruned, list[str]]:
     asked: list[str] = []
 
-    def ask(going: Sequence[Image], kept: Sequence[ImageStatus]) -> bool:
-        asked.extend([*(f"-{image.id}" for image in going), *(f"={row.image.id}" for row in kept)])
+    def ask(going: Sequence[Image], orphans: Sequence[str], kept: Sequence[ImageStatus]) -> bool:
+        asked.extend([f"-{image.id}" for image in going] + [f"-{orphan}" for orphan in orphans])
+        asked.extend(f"={row.image.id}" for row in kept)
         return answer
 
     return prune_images(spec, keep=keep, ask=ask, report=ignore_progress), asked
@@ -124,11 +129,21 @@ def test_nothing_is_removed_without_a_yes(account: ImageAccount, spec: Path) -> 
 
 def test_nobody_is_asked_when_nothing_would_go(account: ImageAccount, spec: Path) -> None:
     account.baked = (TWO,)
-    account.orphans = ("snap-9",)
     pruned, asked = prune(spec, 1)
-    assert (asked, pruned.snapshots) == ([], ("snap-9",))
+    assert (asked, pruned.snapshots) == ([], ())
     # What somebody else removed from the account goes out of the list.
     assert ids(load_images(spec)) == ["ami-far", "ami-2"]
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_a_snapshot_without_an_image_is_shown_before_it_goes(
+    account: ImageAccount, spec: Path, *, answer: bool
+) -> None:
+    account.baked = (TWO,)
+    account.orphans = ("snap-9",)
+    pruned, asked = prune(spec, 1, answer=answer)
+    assert asked == ["-snap-9", "=ami-2"]
+    assert (pruned.snapshots, account.orphans) == ((("snap-9",), ()) if answer else ((), ("snap-9",)))
 
 
 def test_what_was_removed_before_an_error_is_out_of_the_list(account: ImageAccount, spec: Path) -> None:

@@ -57,7 +57,7 @@ def test_each_image_says_what_it_is_good_for() -> None:
     )
     assert lines[1].endswith("new hosts do not start from it, not in the list")
     assert lines[2].endswith("listed, but gone from the account")
-    assert lines[3].endswith("never checked; `image prune` removes it")
+    assert lines[3].endswith("never checked: no host starts from it")
 
 
 def test_no_images() -> None:
@@ -68,10 +68,11 @@ def test_no_images() -> None:
 
 def test_what_would_go_names_snapshots_and_what_stays_says_why() -> None:
     screen = Screen()
-    show_going([ONE, RAW.image], [replace(OLD, used=True), OLD], screen.terminal)
+    show_going([ONE, RAW.image], ["snap-9"], [replace(OLD, used=True), OLD], screen.terminal)
     assert screen.text.splitlines() == [
         "  - ami-1 and snap-1, snap-2  train  2026-11-01T00:00:00Z",
         "  - ami-4 and snap-1, snap-2  train  2026-11-01T00:00:00Z (never checked)",
+        "  - snap-9  (its image is gone)",
         "    ami-2  train  2026-11-01T00:00:00Z  stays: an instance runs from it",
         "    ami-2  train  2026-11-01T00:00:00Z  stays: among the newest",
     ]
