@@ -15,7 +15,7 @@ from gpuprov.cloud.types import InstanceHealth, InstanceState, Made, MadeHost
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.host import Connection, Host
 from gpuprov.model.progress import Progress, Report
-from gpuprov.provision.host_keys import KNOWN_HOSTS, Record, accept, address_of, locate, read_record, write_record
+from gpuprov.provision.host_keys import KNOWN_HOSTS, Record, accept, address_of, locate, read_record, update_record
 from gpuprov.provision.login_keys import login_keys, private_key_file
 from gpuprov.spec.types import PoolSpec, Spec
 
@@ -60,9 +60,8 @@ def cloud_hosts(made: Made, spec: Spec, *, folder: Path) -> tuple[Host, ...]:
         GpuprovError: GP-DOC codes when the record of host keys is damaged.
     """
     record = read_record(folder)
-    moved = locate(record, made.hosts)
-    if moved != record:
-        write_record(folder, moved)
+    if locate(record, made.hosts) != record:
+        update_record(folder, lambda now: locate(now, made.hosts))
     return tuple(_host(host, spec, folder) for host in made.hosts)
 
 
@@ -95,7 +94,6 @@ def wait_for_hosts(
     """
     waiting = {host.name: _Wait(host=host) for host in made.hosts}
     failed: list[Diagnostic] = []
-    record = locate(read_record(folder), made.hosts)
     started = time.monotonic()
     stop = cancel or threading.Event()
     while waiting:
@@ -103,8 +101,7 @@ def wait_for_hosts(
         health = account.health([wait.host.instance_id for wait in waiting.values()])
         for wait in waiting.values():
             wait.look(health.get(wait.host.instance_id), elapsed)
-        record = _verify(account, waiting.values(), record)
-        write_record(folder, record)
+        _verify(account, waiting.values(), made, folder)
         _knock(list(waiting.values()))
         late = elapsed > seconds or stop.is_set()
         for wait in list(waiting.values()):
@@ -170,23 +167,28 @@ class _Wait:
             self.error = _impaired(self.host)
 
 
-def _verify(account: Account, waiting: Collection[_Wait], record: Record) -> Record:
+def _verify(account: Account, waiting: Collection[_Wait], made: Made, folder: Path) -> None:
     """Read host keys off the consoles of running hosts; a host on record is looked at once more, for a changed key."""
     asked = [wait for wait in waiting if wait.running and not wait.trusted and wait.error is None]
     if not asked:
-        return record
+        return
     with ThreadPoolExecutor(max_workers=min(len(asked), _WIDTH)) as threads:
         consoles = list(threads.map(account.console, (wait.host.instance_id for wait in asked)))
-    for wait, console in zip(asked, consoles, strict=True):
-        try:
-            keys = find_host_keys(console)
-            record = accept(record, wait.host, keys) if keys else record
-        except GpuprovError as error:
-            wait.error = error.diagnostics[0]
-        else:
-            # EC2 keeps 64 KiB of output: that of a host which has run for long may hold its keys no more.
-            wait.trusted = wait.host.instance_id in record
-    return record
+
+    def take_in(record: Record) -> Record:
+        record = locate(record, made.hosts)
+        for wait, console in zip(asked, consoles, strict=True):
+            try:
+                keys = find_host_keys(console)
+                record = accept(record, wait.host, keys) if keys else record
+            except GpuprovError as error:
+                wait.error = error.diagnostics[0]
+            else:
+                # EC2 keeps 64 KiB of output: that of a host which has run for long may hold its keys no more.
+                wait.trusted = wait.host.instance_id in record
+        return record
+
+    update_record(folder, take_in)
 
 
 def _knock(waiting: Sequence[_Wait]) -> None:

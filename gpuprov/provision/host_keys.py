@@ -4,7 +4,9 @@ An instance keeps its id and its host key for life, and not its public address: 
 (`host_keys.json`), and known_hosts is made from it whenever an address moves.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import fcntl
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +22,7 @@ from gpuprov.transport.known_hosts import fingerprint
 KNOWN_HOSTS: Final = "known_hosts"
 RECORD: Final = "host_keys.json"
 KIND: Final = "HostKeys"
+_LOCK: Final = "host_keys.lock"
 _MARK: Final = "# Written by gpuprov from host_keys.json. Keys were verified by the instances' console output.\n"
 
 
@@ -61,9 +64,29 @@ def read_record(folder: Path) -> Record:
     }
 
 
-def write_record(folder: Path, record: Record) -> None:
-    """Write the record and the known_hosts file that follows from it, each atomically and only when it changed."""
+def update_record(folder: Path, change: Callable[[Record], Record]) -> Record:
+    """Change the record while nobody else does: `status` may look while an `up` takes new hosts in.
+
+    Args:
+        folder: of the stack.
+        change: gets the record as it is now, and gives the one to keep; it must not wait for anything.
+
+    Raises:
+        GpuprovError: as `read_record`.
+    """
     make_folder(folder)
+    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        record = change(read_record(folder))
+        _write(folder, record)
+        return record
+    finally:
+        os.close(descriptor)
+
+
+def _write(folder: Path, record: Record) -> None:
+    """Write the record and the known_hosts file that follows from it, each atomically and only when it changed."""
     body: dict[str, Any] = {
         "instances": {
             name: {"address": keys.address, "keys": [key.text for key in keys.keys]}
@@ -113,10 +136,9 @@ def accept(record: Record, host: MadeHost, found: Sequence[PublicKey]) -> Record
 
 def forget(folder: Path, instance_ids: Iterable[str]) -> None:
     """Take instances that are gone out of the record and out of known_hosts."""
-    record = read_record(folder)
-    gone = set(instance_ids) & set(record)
-    if gone:
-        write_record(folder, {name: keys for name, keys in record.items() if name not in gone})
+    gone = set(instance_ids)
+    if gone & set(read_record(folder)):
+        update_record(folder, lambda record: {name: keys for name, keys in record.items() if name not in gone})
 
 
 def forget_all(folder: Path) -> None:

@@ -11,7 +11,7 @@ from gpuprov.app.cloud_hosts import as_last_reached, coming_up, forget_gone, not
 from gpuprov.app.named import site_hosts
 from gpuprov.cloud.ssh_keys import PublicKey, find_key
 from gpuprov.cloud.types import InstanceHealth, InstanceState, Made, MadeHost
-from gpuprov.provision.host_keys import HostKeys, read_record, write_record
+from gpuprov.provision.host_keys import HostKeys, read_record, update_record
 
 KEY = find_key("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl")
 
@@ -37,7 +37,8 @@ def health(number: int, state: InstanceState, *, public: str = "") -> InstanceHe
 
 def keep(folder: Path, **addresses: str) -> None:
     assert isinstance(KEY, PublicKey)
-    write_record(folder, {name: HostKeys(address=address, keys=(KEY,)) for name, address in addresses.items()})
+    record = {name: HostKeys(address=address, keys=(KEY,)) for name, address in addresses.items()}
+    update_record(folder, lambda _: record)
 
 
 MADE = Made(hosts=(host("a", 1), host("b", 2), host("c", 3)))

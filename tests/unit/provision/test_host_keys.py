@@ -1,4 +1,5 @@
 import base64
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from gpuprov.provision.host_keys import (
     known_hosts_text,
     locate,
     read_record,
-    write_record,
+    update_record,
 )
 from gpuprov.transport.known_hosts import Verdict, fingerprint, judge_key, read_known_hosts
 
@@ -46,7 +47,7 @@ def test_the_public_address_where_there_is_one() -> None:
 
 def test_what_was_written_is_read_and_transport_trusts_the_key(tmp_path: Path) -> None:
     record = accept({}, host(1, "198.51.100.1"), [key("a")])
-    write_record(tmp_path / "cloud", record)
+    update_record(tmp_path / "cloud", lambda _: record)
     assert read_record(tmp_path / "cloud") == record
     entries = read_known_hosts([str(tmp_path / "cloud" / "known_hosts")])
     assert judge_key(entries, "198.51.100.1", 22, key("a").blob).verdict is Verdict.KNOWN
@@ -56,9 +57,9 @@ def test_what_was_written_is_read_and_transport_trusts_the_key(tmp_path: Path) -
 
 def test_nothing_is_written_when_nothing_changed(tmp_path: Path) -> None:
     record = accept({}, host(1), [key("a")])
-    write_record(tmp_path, record)
+    update_record(tmp_path, lambda _: record)
     before = [path.stat().st_ino for path in sorted(tmp_path.iterdir())]
-    write_record(tmp_path, record)
+    update_record(tmp_path, lambda _: record)
     assert [path.stat().st_ino for path in sorted(tmp_path.iterdir())] == before
 
 
@@ -91,7 +92,7 @@ def test_an_instance_that_was_stopped_and_started_keeps_its_key_at_its_new_addre
 
 
 def test_forgotten_instances_leave_no_line(tmp_path: Path) -> None:
-    write_record(tmp_path, accept(accept({}, host(1), [key("a")]), host(2), [key("b")]))
+    update_record(tmp_path, lambda _: accept(accept({}, host(1), [key("a")]), host(2), [key("b")]))
     forget(tmp_path, ["i-1", "i-unknown"])
     assert list(read_record(tmp_path)) == ["i-2"]
     assert base64.b64encode(key("a").blob).decode() not in (tmp_path / "known_hosts").read_text()
@@ -102,9 +103,18 @@ def test_forgotten_instances_leave_no_line(tmp_path: Path) -> None:
 
 
 def test_a_damaged_record_is_refused(tmp_path: Path) -> None:
-    write_record(tmp_path, accept({}, host(1), [key("a")]))
+    update_record(tmp_path, lambda _: accept({}, host(1), [key("a")]))
     file = tmp_path / "host_keys.json"
     file.write_text(file.read_text().replace("10.0.0.1", "10.0.0.2"))
     with pytest.raises(GpuprovError) as caught:
         read_record(tmp_path)
     assert caught.value.diagnostics[0].code == "GP-DOC-006"
+
+
+def test_two_who_change_the_record_at_once_lose_nothing(tmp_path: Path) -> None:
+    def take_in(number: int) -> None:
+        update_record(tmp_path, lambda record: accept(record, host(number), [key("a")]))
+
+    with ThreadPoolExecutor(max_workers=8) as threads:
+        list(threads.map(take_in, range(40)))
+    assert set(read_record(tmp_path)) == {f"i-{number}" for number in range(40)}
