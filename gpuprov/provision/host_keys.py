@@ -143,7 +143,7 @@ def forget(folder: Path, instance_ids: Iterable[str]) -> None:
 
 def forget_all(folder: Path) -> None:
     """Take away the record of a stack that is gone, and its known_hosts."""
-    for name in (RECORD, KNOWN_HOSTS):
+    for name in (RECORD, KNOWN_HOSTS, _LOCK):
         (folder / name).unlink(missing_ok=True)
 
 
