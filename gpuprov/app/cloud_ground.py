@@ -11,6 +11,7 @@ from gpuprov.app.access import Access
 from gpuprov.app.cloud_hosts import coming_up, fleet_of, forget_gone, names_within, only, sort_hosts
 from gpuprov.app.cloud_images import Start, ids, listed_images, outdated_hosts, starts
 from gpuprov.app.cloud_records import standing_in, unknown_names
+from gpuprov.app.cloud_renamed import refuse_renamed
 from gpuprov.app.cloud_site import CloudSite, as_one_step
 from gpuprov.app.ground import Found, Grown
 from gpuprov.app.hosts import Fleet
@@ -110,7 +111,7 @@ class CloudGround:
             resources=replace(resources, new_hosts=new),
             absent=absent,
             diagnostics=(*explain(state.pending), *told, *waited, *outdated),
-            refused=judge(resources, named=self._replace),
+            refused=(*judge(resources, named=self._replace), *(() if state.exists else refuse_renamed(place.site))),
         )
 
     def make(self, report: Report, cancel: threading.Event) -> Grown:

@@ -130,6 +130,7 @@ CODES: Final[dict[str, Code]] = {
     "GP-CLOUD-024": Code(S.TIMED_OUT, "AWS or the engine did not answer in time"),
     "GP-CLOUD-025": Code(S.FAILED, "AWS cannot be reached"),
     "GP-CLOUD-026": Code(S.NOT_FOUND, "there is no such cloud host, bucket or volume"),
+    "GP-CLOUD-027": Code(S.REFUSED, "a stack of another name stands in the folder: the spec was renamed"),
     # lab
     "GP-LAB-001": Code(S.USAGE, "the lab needs root"),
     "GP-LAB-002": Code(S.FAILED, "the lab cannot be built"),
