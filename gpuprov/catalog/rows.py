@@ -96,6 +96,10 @@ class SystemRow(Row):
     engine: tuple[str, ...]
     """Packages of the container engine in the OS archive."""
     node_exporter: str | None
+    python: str | None = None
+    """Release of the OS's own Python 3: `3.11`."""
+    glibc: str | None = None
+    """Release of the C library, which decides on the wheels that run: `2.36`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

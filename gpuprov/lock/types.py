@@ -39,6 +39,62 @@ class LockedSource:
     """Path on the hosts of the OS's own keyring that holds the keys; empty where gpuprov writes the key itself."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class FrameworkRequest:
+    """One Python package that the spec asks for, before it is resolved."""
+
+    name: str
+    """Normalised name, with extras: `jax[cuda13]`."""
+    specifier: str
+    """As PEP 440 writes it: `==2.9.*`; empty for any version."""
+    source: str
+    """`pypi`, or a source of the spec."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FrameworkNeed:
+    """Python packages for one kind of host: what a set of them depends on, beside the indexes' content."""
+
+    python: str
+    """Release of the hosts' Python: `3.11`."""
+    platform: str
+    """As uv names it: `x86_64-manylinux_2_36`."""
+    requests: tuple[FrameworkRequest, ...]
+    """Sorted."""
+    indexes: Mapping[str, str]
+    """URL of every index that the spec names, by its name; without `pypi` the default index is the machine's own."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class LockedWheel:
+    """One file that holds a Python package."""
+
+    filename: str
+    sha256: str
+    size: int
+    """Bytes; 0 where the index does not tell."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class LockedFramework:
+    """One Python package at one version, with every file of it that fits the hosts."""
+
+    name: str
+    version: str
+    source: str
+    """Name of the index it comes from."""
+    wheels: tuple[LockedWheel, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LockedFrameworks:
+    """The Python packages of one pool: what was asked for, and everything that answers it."""
+
+    need: FrameworkNeed
+    packages: tuple[LockedFramework, ...]
+    """Sorted by name; what the requested ones need is among them."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LockedPool:
     """What one pool asked for, and the rows that answer it."""
@@ -53,6 +109,8 @@ class LockedPool:
     """Lower bounds on packages of the OS archive that are not pinned."""
     driver: str
     """Upstream version of the driver, `580.95.05`; empty when the pool locks no driver."""
+    frameworks: LockedFrameworks | None = None
+    """None when the pool asks for no frameworks."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
