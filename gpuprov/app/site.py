@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from gpuprov.app.own_rows import folder_reader
 from gpuprov.lock.text import read_lock
 from gpuprov.lock.types import Lock
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
@@ -60,7 +61,7 @@ def open_site(path: Path) -> Site:
         GpuprovError: all of its errors at once (GP-DOC, GP-SPEC codes).
     """
     text = read_text(path)
-    spec, diagnostics = load(text, str(path))
+    spec, diagnostics = load(text, str(path), folder_reader(path))
     errors = tuple(d for d in diagnostics if d.severity is Severity.ERROR)
     if spec is None or errors:
         raise GpuprovError(*(errors or diagnostics))

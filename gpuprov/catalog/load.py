@@ -1,7 +1,8 @@
 """Reading the catalog's files into rows; a row that does not fit its type is refused with its place."""
 
 import json
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, TypeVar, get_args
@@ -64,23 +65,39 @@ class Table:
     rows: tuple[Row, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Catalog:
+    """The rows in force: the packaged ones, and over them the tables that hold a user's own rows."""
+
+    own: Mapping[str, Table] = field(default_factory=dict)
+    """By name of the file; each is whole, the packaged rows included."""
+
+    def table(self, name: str) -> Table:
+        """One table by the name of its file."""
+        return self.own[name] if name in self.own else table(name)
+
+
+PACKAGED: Final = Catalog()
+"""The catalog as gpuprov ships it."""
+
+
 @cache
 def table(name: str) -> Table:
-    """A file of the catalog, read once."""
+    """A file of the packaged catalog, read once."""
     text = files("gpuprov.catalog").joinpath("data", f"{name}.json").read_text("utf-8")
     return read_table(text, f"catalog/data/{name}.json", FILES[name])
 
 
-def rows(cls: type[R]) -> tuple[R, ...]:
+def rows(cls: type[R], catalog: Catalog = PACKAGED) -> tuple[R, ...]:
     """All rows of one type."""
     name = next(name for name, kind in FILES.items() if kind is cls)
-    return tuple(row for row in table(name).rows if isinstance(row, cls))
+    return tuple(row for row in catalog.table(name).rows if isinstance(row, cls))
 
 
-def cite(row: Row) -> str:
+def cite(row: Row, catalog: Catalog = PACKAGED) -> str:
     """Where a row comes from, for a diagnostic: title and date of its sources."""
     name = next(name for name, kind in FILES.items() if isinstance(row, kind))
-    found = table(name).sources
+    found = catalog.table(name).sources
     return "; ".join(f"{found[key].title}, {found[key].as_of}" for key in row.sources)
 
 
@@ -92,11 +109,8 @@ def read_table(text: str, file: str, cls: type[Row]) -> Table:
     """
     try:
         top = Fields(json.loads(text), file)
-        sources = {
-            name: SourceRow(title=row.text("title"), url=row.text("url"), as_of=row.text("as_of"))
-            for name, row in top.table("sources").items()
-        }
-        found = tuple(_row(cls, row, sources) for row in top.rows("rows"))
+        sources = {name: read_source(row) for name, row in top.table("sources").items()}
+        found = tuple(read_row(cls, row, sources) for row in top.rows("rows"))
         as_of = top.text("as_of")
     except json.JSONDecodeError as error:
         raise GpuprovError(_broken(file, "", str(error))) from error
@@ -109,16 +123,18 @@ def read_table(text: str, file: str, cls: type[Row]) -> Table:
     return Table(as_of=as_of, sources=sources, rows=found)
 
 
-def _row(cls: type[R], row: Fields, sources: dict[str, SourceRow]) -> R:
-    known = {field.name: field for field in fields(cls)}
+def read_source(row: Fields) -> SourceRow:
+    """Read one source of a file; GP-DOC-008 where it lacks a field."""
+    return SourceRow(title=row.text("title"), url=row.text("url"), as_of=row.text("as_of"))
+
+
+def read_row(cls: type[R], row: Fields, sources: Mapping[str, SourceRow]) -> R:
+    """Read one row of a file; GP-DOC-008 where it does not fit its type."""
+    known = {f.name: f for f in fields(cls)}
     for key in row.value:
         if key not in known:
             row.refuse(key, f"{cls.__name__} has no field {key}")
-    values = {
-        name: _value(field.type, row, name)
-        for name, field in known.items()
-        if row.has(name) or field.default is MISSING
-    }
+    values = {name: _value(f.type, row, name) for name, f in known.items() if row.has(name) or f.default is MISSING}
     for name in values.get("unverified", ()):
         if name not in known:
             row.refuse("unverified", f"{cls.__name__} has no field {name}")
@@ -137,6 +153,8 @@ def _value(hint: Any, row: Fields, name: str) -> Any:
         return None
     if bool in kinds:
         return row.flag(name)
+    if float in kinds:
+        return row.number(name)
     return row.integer(name) if int in kinds else row.text(name)
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gpuprov.catalog.load import FILES, rows, table
+from gpuprov.catalog.load import FILES, PACKAGED, Catalog, rows
 from gpuprov.catalog.rows import (
     ArchitectureRow,
     BranchRow,
@@ -27,26 +27,26 @@ _DATE: Final = re.compile(r"20[0-9]{2}(-[0-9]{2}(-[0-9]{2})?)?")
 _MONTH: Final = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 
 
-def problems() -> tuple[str, ...]:
-    """Everything that is wrong with the packaged catalog, one sentence each; empty when it is sound."""
+def problems(catalog: Catalog = PACKAGED) -> tuple[str, ...]:
+    """Everything that is wrong with a catalog, one sentence each, begun with its table; empty when it is sound."""
     return (
-        *_sources(),
-        *_gpus(),
-        *_branches(),
-        *_toolkits(),
-        *_systems(),
-        *_packages(),
-        *_services(),
-        *_patterns(),
-        *_dcgm(),
-        *_instances(),
-        *_images(),
+        *_sources(catalog),
+        *_gpus(catalog),
+        *_branches(catalog),
+        *_toolkits(catalog),
+        *_systems(catalog),
+        *_packages(catalog),
+        *_services(catalog),
+        *_patterns(catalog),
+        *_dcgm(catalog),
+        *_instances(catalog),
+        *_images(catalog),
     )
 
 
-def _sources() -> Iterator[str]:
+def _sources(catalog: Catalog) -> Iterator[str]:
     for name in FILES:
-        found = table(name)
+        found = catalog.table(name)
         if not re.fullmatch(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}", found.as_of):
             yield f"{name}: as_of is no date"
         for key, source in found.sources.items():
@@ -57,11 +57,11 @@ def _sources() -> Iterator[str]:
             yield f"{name}: no row uses the source {key}"
 
 
-def _gpus() -> Iterator[str]:
+def _gpus(catalog: Catalog) -> Iterator[str]:
     names: dict[str, str] = {}
     devices: dict[str, str] = {}
-    known = {row.id for row in rows(ArchitectureRow)}
-    for row in rows(GpuRow):
+    known = {row.id for row in rows(ArchitectureRow, catalog)}
+    for row in rows(GpuRow, catalog):
         if row.architecture not in known:
             yield f"gpus: {row.id} has the unknown architecture {row.architecture}"
         if row.fabric is not None and row.fabric not in {"none", "nvswitch", "nvlsm", "external"}:
@@ -74,10 +74,10 @@ def _gpus() -> Iterator[str]:
                 yield f"gpus: the device {device} of {row.id} is no id, or another row's"
 
 
-def _branches() -> Iterator[str]:
-    known = {row.listed_as or row.id for row in rows(ArchitectureRow)}
-    limits = {row.id: row.max_branch for row in rows(ArchitectureRow)}
-    for row in rows(BranchRow):
+def _branches(catalog: Catalog) -> Iterator[str]:
+    known = {row.listed_as or row.id for row in rows(ArchitectureRow, catalog)}
+    limits = {row.id: row.max_branch for row in rows(ArchitectureRow, catalog)}
+    for row in rows(BranchRow, catalog):
         if driver_branch(row.latest) != row.number:
             yield f"branches: the latest of {row.id} is of another branch"
         for name in row.architectures:
@@ -90,20 +90,20 @@ def _branches() -> Iterator[str]:
             yield f"branches: {row.id} has the unknown status {row.status}"
 
 
-def _toolkits() -> Iterator[str]:
-    for row in rows(ToolkitRow):
+def _toolkits(catalog: Catalog) -> Iterator[str]:
+    for row in rows(ToolkitRow, catalog):
         if not row.id.startswith(f"{row.release}."):
             yield f"toolkits: {row.id} is not of {row.release}"
         if row.bundled_driver is not None and compare_driver(row.bundled_driver, row.min_driver) < 0:
             yield f"toolkits: {row.id} bundles a driver that is older than its lowest"
-    for release in {row.release for row in rows(ToolkitRow)}:
-        if len({row.min_driver for row in rows(ToolkitRow) if row.release == release}) > 1:
+    for release in {row.release for row in rows(ToolkitRow, catalog)}:
+        if len({row.min_driver for row in rows(ToolkitRow, catalog) if row.release == release}) > 1:
             yield f"toolkits: the lowest driver differs within {release}"
 
 
-def _systems() -> Iterator[str]:
-    repositories = {row.id: row for row in rows(RepositoryRow)}
-    for row in rows(SystemRow):
+def _systems(catalog: Catalog) -> Iterator[str]:
+    repositories = {row.id: row for row in rows(RepositoryRow, catalog)}
+    for row in rows(SystemRow, catalog):
         repository = repositories.get(row.repository)
         if repository is None:
             yield f"systems: {row.id} names the unknown repository {row.repository}"
@@ -114,8 +114,8 @@ def _systems() -> Iterator[str]:
             yield f"repositories: the fingerprint of {repository.id} has not 40 hex digits"
 
 
-def _packages() -> Iterator[str]:
-    found = rows(PackagesRow)
+def _packages(catalog: Catalog) -> Iterator[str]:
+    found = rows(PackagesRow, catalog)
     for index, row in enumerate(found):
         if row.equal not in {"", "driver", "part"} or not set(row.free) <= set(row.packages):
             yield f"packages: {row.id} has an unknown `equal`, or frees a package that it has not"
@@ -130,28 +130,28 @@ def _packages() -> Iterator[str]:
                 yield f"packages: {row.id} and {other.id} answer the same question"
 
 
-def _services() -> Iterator[str]:
+def _services(catalog: Catalog) -> Iterator[str]:
     """What is never locked by name, and the units, against what the catalog itself asks for."""
-    found = rows(PackagesRow)
+    found = rows(PackagesRow, catalog)
     locked = {re.sub(r"<[^>]*>", "580", name) for row in found for name in row.packages}
-    locked |= {name for row in rows(SystemRow) for name in (*row.engine, row.node_exporter or "")}
-    for never in rows(NeverRow):
+    locked |= {name for row in rows(SystemRow, catalog) for name in (*row.engine, row.node_exporter or "")}
+    for never in rows(NeverRow, catalog):
         for name in sorted(name for name in locked if re.fullmatch(never.pattern, name)):
             yield f"never: {never.id} forbids {name}, which the catalog itself asks for"
-    for service in rows(ServiceRow):
+    for service in rows(ServiceRow, catalog):
         if not set(service.packages) & locked:
             yield f"services: no package of {service.id} is ever locked"
-    serving = {name for service in rows(ServiceRow) for name in service.packages}
+    serving = {name for service in rows(ServiceRow, catalog) for name in service.packages}
     suffixed = [(row, name) for row in found for name in row.packages if name.startswith("nvidia-fabricmanager-")]
     for row, name in suffixed:
-        below = [b.id for b in rows(BranchRow) if (row.min_branch or 0) <= b.number <= (row.max_branch or 999)]
+        below = [b.id for b in rows(BranchRow, catalog) if (row.min_branch or 0) <= b.number <= (row.max_branch or 999)]
         for missing in sorted({name.replace("<branch>", branch) for branch in below} - serving):
             yield f"services: no unit is served by {missing}"
 
 
-def _patterns() -> Iterator[str]:
-    for name, pattern in [(r.id, p) for r in rows(ComponentRow) for p in r.patterns] + [
-        (r.id, r.pattern) for r in rows(NeverRow)
+def _patterns(catalog: Catalog) -> Iterator[str]:
+    for name, pattern in [(f"components: {r.id}", p) for r in rows(ComponentRow, catalog) for p in r.patterns] + [
+        (f"never: {r.id}", r.pattern) for r in rows(NeverRow, catalog)
     ]:
         try:
             re.compile(pattern)
@@ -159,9 +159,9 @@ def _patterns() -> Iterator[str]:
             yield f"{name}: the pattern {pattern} is no regular expression: {error}"
 
 
-def _dcgm() -> Iterator[str]:
-    known = {row.id for row in rows(ArchitectureRow)}
-    for row in rows(DcgmRow):
+def _dcgm(catalog: Catalog) -> Iterator[str]:
+    known = {row.id for row in rows(ArchitectureRow, catalog)}
+    for row in rows(DcgmRow, catalog):
         try:
             Constraint.parse(row.versions)
         except ValueError as error:
@@ -170,9 +170,9 @@ def _dcgm() -> Iterator[str]:
             yield f"dcgm: {row.id} has an unknown verdict or architecture"
 
 
-def _instances() -> Iterator[str]:
-    models = {row.id for row in rows(GpuRow)}
-    for row in rows(InstanceRow):
+def _instances(catalog: Catalog) -> Iterator[str]:
+    models = {row.id for row in rows(GpuRow, catalog)}
+    for row in rows(InstanceRow, catalog):
         if row.gpu and row.gpu not in models:
             yield f"instances: {row.id} has the unknown GPU {row.gpu}"
         if (row.gpu == "") != (row.gpu_name == "") or (row.gpu == "" and row.gpus != 0):
@@ -183,10 +183,10 @@ def _instances() -> Iterator[str]:
             yield f"instances: {row.id} has no CPU or no memory"
 
 
-def _images() -> Iterator[str]:
-    systems = {row.id: row for row in rows(SystemRow)}
-    found = {(row.os, row.arch) for row in rows(ImageRow)}
-    for row in rows(ImageRow):
+def _images(catalog: Catalog) -> Iterator[str]:
+    systems = {row.id: row for row in rows(SystemRow, catalog)}
+    found = {(row.os, row.arch) for row in rows(ImageRow, catalog)}
+    for row in rows(ImageRow, catalog):
         if row.os not in systems or row.arch not in _ARCHITECTURES or row.id != f"{row.os}-{row.arch}":
             yield f"images: {row.id} is not named by a known system and architecture"
         if not re.fullmatch(r"[0-9]{12}", row.owner) or not row.name.endswith("*") or not row.user:

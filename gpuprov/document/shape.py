@@ -37,6 +37,13 @@ class Fields:
             self._refuse(self.at(key), "a whole number was expected, a truth value was found")
         return value
 
+    def number(self, key: str) -> float:
+        """A number that must be there, whole or not."""
+        value = self.raw(key)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self._refuse(self.at(key), f"a number was expected, {_name(value)} was found")
+        return value
+
     def flag(self, key: str) -> bool:
         """A truth value that must be there."""
         return self._typed(key, bool, "a truth value")

@@ -36,6 +36,7 @@ CODES: Final[dict[str, Code]] = {
     # catalog
     "GP-CAT-001": Code(S.USAGE, "a catalog row is broken"),
     "GP-CAT-002": Code(S.REFUSED, "the catalog has no row for what the spec asks"),
+    "GP-CAT-003": Code(S.DONE, "rows of your own count before the catalog's"),
     # rules
     "GP-RULE-001": Code(S.REFUSED, "CUDA needs a newer driver"),
     "GP-RULE-002": Code(S.REFUSED, "the driver branch does not support the GPU's architecture"),
@@ -45,7 +46,19 @@ CODES: Final[dict[str, Code]] = {
     "GP-RULE-006": Code(S.REFUSED, "Fabric Manager is needed and cannot be had"),
     "GP-RULE-007": Code(S.REFUSED, "packages that must have one version have several"),
     "GP-RULE-008": Code(S.REFUSED, "the instance type does not have the GPUs of its pool"),
+    "GP-RULE-009": Code(S.REFUSED, "forward compatibility packages do not fit the GPU or the driver"),
+    "GP-RULE-010": Code(S.REFUSED, "the container toolkit does not fit the container engine"),
+    "GP-RULE-011": Code(S.REFUSED, "a framework does not fit the driver or the GPU"),
+    "GP-RULE-012": Code(S.REFUSED, "the operating system, its kernel or architecture does not fit"),
+    "GP-RULE-013": Code(S.REFUSED, "the CUDA toolkit does not take the system's compiler"),
+    "GP-RULE-014": Code(S.REFUSED, "a package source is made for another system, or signed by another key"),
+    "GP-RULE-015": Code(S.REFUSED, "the MIG layout does not fit the GPU or the driver"),
+    "GP-RULE-016": Code(S.REFUSED, "the CUDA toolkit does not build for the GPU"),
+    "GP-RULE-017": Code(S.REFUSED, "a host's package sources name one repository twice"),
+    "GP-RULE-018": Code(S.REFUSED, "Secure Boot refuses the kernel modules"),
+    "GP-RULE-019": Code(S.DONE, "containers lose their GPUs when systemd reloads its units"),
     "GP-RULE-900": Code(S.INCOMPLETE, "a rule cannot be decided: the catalog does not know"),
+    "GP-RULE-901": Code(S.DONE, "an acceptance of the spec has expired, or nothing needs it"),
     # sources
     "GP-SRC-001": Code(S.FAILED, "a package source cannot be reached"),
     "GP-SRC-002": Code(S.REFUSED, "a package source's signature is bad or missing"),
@@ -54,6 +67,7 @@ CODES: Final[dict[str, Code]] = {
     "GP-SRC-005": Code(S.FAILED, "an index cannot be parsed"),
     "GP-SRC-006": Code(S.USAGE, "a source's key cannot be read"),
     "GP-SRC-007": Code(S.REFUSED, "a source's key is expired or revoked, or uses an algorithm that is refused"),
+    "GP-SRC-008": Code(S.USAGE, "uv, which resolves Python packages, cannot be used"),
     # lock
     "GP-LOCK-001": Code(S.REFUSED, "no source offers the package"),
     "GP-LOCK-002": Code(S.REFUSED, "no version satisfies the constraint"),
@@ -62,6 +76,7 @@ CODES: Final[dict[str, Code]] = {
     "GP-LOCK-005": Code(S.USAGE, "there is no lock yet"),
     "GP-LOCK-006": Code(S.REFUSED, "a package's name and version disagree about the driver branch"),
     "GP-LOCK-007": Code(S.REFUSED, "one driver set would come from several sources"),
+    "GP-LOCK-008": Code(S.REFUSED, "no versions of the Python packages fit together"),
     # hosts and inventories
     "GP-INV-001": Code(S.USAGE, "the inventory cannot be read"),
     "GP-INV-002": Code(S.USAGE, "the inventory holds no host"),

@@ -3,48 +3,79 @@
 from dataclasses import asdict, replace
 from typing import Any
 
+from gpuprov.catalog.load import PACKAGED, Catalog
 from gpuprov.document.canonical import digest
 from gpuprov.document.envelope import API_VERSION, KINDS, unknown_version
 from gpuprov.document.node import MappingNode, Node, Scalar, describe_node
-from gpuprov.document.yaml_text import parse_yaml
-from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.document.yaml_text import MAX_PROBLEMS, read_yaml
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity, Span
 from gpuprov.model.finding import Waiver
 from gpuprov.spec.checks import check_spec
 from gpuprov.spec.merge import with_overrides
-from gpuprov.spec.tree import Decoder
+from gpuprov.spec.own_rows import Folder, catalog_of, no_folder
+from gpuprov.spec.tree import Decoder, EnoughError
 from gpuprov.spec.types import FileSpec, PoolSpec, Spec
 from gpuprov.spec.written import WrittenPool, WrittenSpec
 
 
-def load(text: str, file: str) -> tuple[Spec | None, tuple[Diagnostic, ...]]:
+def load(text: str, file: str, folder: Folder = no_folder) -> tuple[Spec | None, tuple[Diagnostic, ...]]:
     """Read a spec.
 
     Args:
         text: the whole file.
         file: its path, for places and for what is relative to the spec.
+        folder: reads the folder of own catalog rows that the spec may name.
 
     Returns:
-        The spec and no diagnostic, or None and all errors in the order of the file. It never raises on bad text.
+        The spec and the notes on its own catalog rows, or None and all errors in the order of the file. It never
+        raises on bad text.
     """
+    catalog, told = catalog_of(text, file, folder)
+    written, spans, problems = read_written(text, file, catalog)
+    errors = (*(d for d in told if d.severity is Severity.ERROR), *problems)
+    if written is None or errors:
+        return None, errors
+    spec = replace(_resolve(written, file), catalog=catalog)
+    return replace(spec, digest=spec_digest(spec), spans=spans), told
+
+
+def read_written(
+    text: str, file: str, catalog: Catalog = PACKAGED
+) -> tuple[WrittenSpec | None, dict[str, Span], tuple[Diagnostic, ...]]:
+    """Read a spec as it was written, with the pools' overrides applied.
+
+    Args:
+        text: the whole file.
+        file: its path.
+        catalog: the rows that names are looked up in.
+
+    Returns:
+        The spec, the place of every address that was written, and all errors in the order of the file. With errors
+        the spec is None or has gaps.
+    """
+    root, found = read_yaml(text, file)
+    if root is None:
+        return None, {}, found
+    decoder, written = Decoder(), None
     try:
-        root = _top(parse_yaml(text, file))
+        top = with_overrides(_top(root))
+        decoder.spans[""] = top.span
+        written = decoder.decode(WrittenSpec, top, "")
+        check_spec(written, decoder, catalog)
     except GpuprovError as error:
-        return None, error.diagnostics
-    decoder = Decoder()
-    decoder.spans[""] = root.span
-    written: WrittenSpec = decoder.decode(WrittenSpec, with_overrides(root), "")
-    check_spec(written, decoder)
-    if decoder.problems:
-        return None, tuple(sorted(decoder.problems, key=_place))
-    del decoder.spans[""]
-    spec = _resolve(written, file)
-    return replace(spec, digest=spec_digest(spec), spans=decoder.spans), ()
+        return None, {}, (*found, *error.diagnostics)
+    except EnoughError:
+        last = decoder.problems[-1]
+        what = f"{MAX_PROBLEMS} problems; nothing more was looked for"
+        decoder.problems.append(replace(last, address="", summary=what, detail="", hint="mend these first"))
+    decoder.spans.pop("", None)
+    return written, decoder.spans, tuple(sorted((*found, *decoder.problems), key=_place))
 
 
 def spec_digest(spec: Spec) -> str:
     """The digest over the decoded spec, without its path and places."""
-    value: dict[str, Any] = asdict(replace(spec, spans={}))
-    for key in ("path", "spans", "digest"):
+    value: dict[str, Any] = asdict(replace(spec, spans={}, catalog=PACKAGED))
+    for key in ("path", "spans", "digest", "catalog"):
         del value[key]
     return digest(value)
 
@@ -100,6 +131,7 @@ def _resolve(written: WrittenSpec, file: str) -> Spec:
         storage=dict(written.storage),
         pin=written.lock.pin,
         waivers=tuple(Waiver(facet=w.facet, reason=w.reason, until=w.until) for w in written.parity.waivers),
+        accept=written.accept,
         digest="",
     )
 

@@ -7,6 +7,7 @@ from datetime import date
 from typing import Final
 
 from gpuprov.model.address import pattern_of
+from gpuprov.model.codes import CODES
 from gpuprov.model.facets import BY_PATTERN
 from gpuprov.model.version import Constraint
 from gpuprov.spec.addresses import refuse_range
@@ -112,6 +113,12 @@ def _facet(text: str) -> str:
     return f"there is no facet {text}"
 
 
+def _rule(text: str) -> str:
+    if re.fullmatch(r"GP-RULE-[0-9]{3}", text) and text in CODES:
+        return ""
+    return f"there is no rule {text}"
+
+
 def _text(text: str) -> str:
     return "" if text.strip() else "the text is empty"
 
@@ -128,6 +135,19 @@ def _login_key(text: str) -> str:
     return _file(text)
 
 
+def _python(text: str) -> str:
+    """A Python version, a prefix, or comparisons, as PEP 440 writes them."""
+    parts = [part.strip() for part in text.split(",")]
+    if all(_PYTHON_CLAUSE.fullmatch(part) for part in parts):
+        return ""
+    return f"{text or 'the empty text'} is no version of a Python package"
+
+
+# PEP 440, version specifiers; a bare version means exactly that one.
+_PYTHON_VERSION: Final = (
+    r"([0-9]+!)?[0-9]+(\.[0-9]+)*((a|b|rc)[0-9]+)?(\.post[0-9]+)?(\.dev[0-9]+)?(\+[a-z0-9]+(\.[a-z0-9]+)*)?"
+)
+_PYTHON_CLAUSE: Final = re.compile(rf"((==|!=)?\s*[0-9]+(\.[0-9]+)*\.\*|(==|!=|~=|>=|<=|>|<)?\s*{_PYTHON_VERSION}|\*)")
 _ACCOUNT: Final = r"[0-9]{12}"
 _ARN: Final = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+"
 _LABEL: Final = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
@@ -138,6 +158,8 @@ _NAME: Final = r"[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?"
 _PACKAGE: Final = r"[a-z0-9][a-z0-9+.-]+"
 _RELEASE: Final = r"[1-9][0-9]?\.[0-9]{1,2}"
 _MODE: Final = r"[0-7]{3,4}"
+# PEP 503 and 508: the normalised name of a project, with extras.
+_REQUIREMENT: Final = r"[a-z0-9]+(-[a-z0-9]+)*(\[[a-z0-9]+(-[a-z0-9]+)*(,[a-z0-9]+(-[a-z0-9]+)*)*\])?"
 _USER: Final = r"[a-z_][a-z0-9_-]{0,30}\$?"
 _WORD: Final = r"[A-Za-z0-9][A-Za-z0-9._/-]*"
 
@@ -167,11 +189,22 @@ CHECKS: Final[dict[str, Check]] = {
     "batch": Check("a number of hosts from 1, or a percentage up to 100%", _batch, tags=("str", "int")),
     "date": Check("a date as YYYY-MM-DD", _date, tags=("str", "timestamp")),
     "facet": Check('an address or pattern of a facet, such as host.kernel.release or package["htop"].version', _facet),
+    "rule": Check("the code of a rule, such as GP-RULE-004", _rule),
     "command": Check("a command in one line", _command),
     "name": Check(
         "small letters, digits, and . _ - between them", _fits(_NAME, "the name has other characters"), pattern=_NAME
     ),
     "package": Check("a Debian package's name", _fits(_PACKAGE, "no Debian package has such a name"), pattern=_PACKAGE),
+    "python": Check(
+        'a version ("2.9.1"), a prefix ("2.9.*") or comparisons (">=2.8,<3")',
+        _python,
+        quoted=True,
+    ),
+    "requirement": Check(
+        "a Python package's name in small letters, digits and -, with extras in brackets where wanted: jax[cuda13]",
+        _fits(_REQUIREMENT, "no Python package is written like this"),
+        pattern=_REQUIREMENT,
+    ),
     "user": Check("a user's or a group's name", _fits(_USER, "no user or group has such a name"), pattern=_USER),
     "cidr": Check("a range of IPv4 addresses, such as 203.0.113.0/24", refuse_range),
     "account": Check(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
+from gpuprov.catalog.load import PACKAGED, Catalog
 from gpuprov.model.diagnostic import Span
 from gpuprov.model.finding import Waiver
 from gpuprov.spec.about import About
@@ -14,11 +15,19 @@ from gpuprov.spec.sizes import size_in_gib
 class SourceSpec:
     """A package source besides the catalog's own, or in place of one."""
 
-    type: Annotated[str, About("Kind of the source.", choices=("apt",), later=("dnf",))] = "apt"
+    type: Annotated[
+        str,
+        About(
+            "Kind of the source; `python` is an index of Python packages, such as a CUDA variant's, of which only "
+            "`url` is written.",
+            choices=("apt", "python"),
+            later=("dnf",),
+        ),
+    ] = "apt"
     url: Annotated[
         str,
         About(
-            "http, https or file URL of the repository's root; it holds no user and no password.",
+            "http, https or file URL of the repository's root, or of the index; it holds no user and no password.",
             check="url",
             example='"https://mirror.example/apt"',
         ),
@@ -82,6 +91,28 @@ class PackageSpec:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FrameworkSpec:
+    """One Python package that the hosts' programs import; what it needs comes along."""
+
+    version: Annotated[
+        str,
+        About(
+            "Version, or the part of it that is fixed; a local part (`+cu130`) names a CUDA variant.",
+            check="python",
+            example='"2.9.*"',
+        ),
+    ]
+    source: Annotated[
+        str,
+        About(
+            "Where it comes from: `pypi`, or a source of type `python`; what it needs comes from `pypi`.",
+            check="name",
+            example="pypi",
+        ),
+    ] = "pypi"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StackSpec:
     """The software stack; a part that is left out or null is not wanted."""
 
@@ -110,9 +141,14 @@ class StackSpec:
         ),
     ] = ()
     frameworks: Annotated[
-        object,
-        About("Python frameworks by version.", not_yet="Frameworks are locked and installed by a later release."),
-    ] = None
+        Mapping[str, FrameworkSpec | None],
+        About(
+            "Python packages for the hosts' programs by name, with extras where they are wanted; they are locked, "
+            "and installing them is built by a later release.",
+            key="requirement",
+            example='{torch: "2.9.*"}',
+        ),
+    ] = field(default_factory=dict)
     kernel: Annotated[
         object,
         About(
@@ -308,6 +344,23 @@ class PoolSpec:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Acceptance:
+    """What a rule warns of, or cannot decide, and the spec takes upon itself until a date."""
+
+    rule: Annotated[str, About("Code of the rule; a refusal cannot be accepted.", check="rule", example="GP-RULE-004")]
+    reason: Annotated[str, About("Why it is accepted.", check="text", example='"the vendor supports it until May"')]
+    until: Annotated[str, About("Last day on which it holds.", check="date", example="2027-03-01")]
+    at: Annotated[
+        str,
+        About(
+            "Address that it is limited to, or the part above it; everywhere when left out.",
+            check="text",
+            example="pools.train",
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FileSpec:
     """A file of the host that the spec gives in full."""
 
@@ -340,6 +393,9 @@ class Spec:
     pin: str
     """lock.pin: owned | closure."""
     waivers: tuple[Waiver, ...]
+    accept: tuple[Acceptance, ...] = ()
+    catalog: Catalog = field(default=PACKAGED, compare=False)
+    """The rows in force: the packaged ones with those of the folder that the spec names over them."""
     digest: str
     """sha256 over the canonical form of the decoded spec (comments and order of keys do not matter)."""
     spans: Mapping[str, Span] = field(default_factory=dict, compare=False)

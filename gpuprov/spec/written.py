@@ -6,6 +6,7 @@ from typing import Annotated
 
 from gpuprov.spec.about import About
 from gpuprov.spec.types import (
+    Acceptance,
     CloudSpec,
     GpuSpec,
     PoolCloudSpec,
@@ -177,9 +178,21 @@ class WrittenSpec:
         object, About("Kernel settings and limits.", not_yet="Tuning is converged by a later release.")
     ] = None
     accept: Annotated[
-        object, About("Rules that are accepted until a date.", not_yet="Accepting a rule is built by a later release.")
+        tuple[Acceptance, ...],
+        About(
+            "Warnings of rules, and what rules cannot decide, that are accepted until a date.",
+            example="[{rule: GP-RULE-004, reason: ..., until: 2027-03-01}]",
+        ),
+    ] = ()
+    catalog: Annotated[
+        str | None,
+        About(
+            "Folder with catalog rows of your own, relative to the spec; they count before the packaged ones.",
+            check="file",
+            example="catalog",
+        ),
     ] = None
 
 
-SHORTHANDS = {"PackageSpec": "name"}
+SHORTHANDS = {"PackageSpec": "name", "FrameworkSpec": "version"}
 """Types that a plain text may stand for, with the field that the text fills."""

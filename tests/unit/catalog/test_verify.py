@@ -1,12 +1,12 @@
 """The packaged catalog is sound, and each check can fail."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from gpuprov.catalog import load, verify
+from gpuprov.catalog import verify
+from gpuprov.catalog.load import PACKAGED, Catalog
 from gpuprov.catalog.rows import Row
 
 
@@ -14,18 +14,11 @@ def test_the_packaged_catalog_is_sound() -> None:
     assert verify.problems() == ()
 
 
-def changed(name: str, index: int, **values: Any) -> Callable[[str], load.Table]:
-    real = load.table
-
-    def table(asked: str) -> load.Table:
-        found = real(asked)
-        if asked != name:
-            return found
-        rows: list[Row] = list(found.rows)
-        rows[index] = replace(rows[index], **values)
-        return replace(found, rows=tuple(rows))
-
-    return table
+def changed(name: str, index: int, **values: Any) -> Catalog:
+    found = PACKAGED.table(name)
+    rows: list[Row] = list(found.rows)
+    rows[index] = replace(rows[index], **values)
+    return Catalog({name: replace(found, rows=tuple(rows))})
 
 
 @pytest.mark.parametrize(
@@ -65,10 +58,5 @@ def changed(name: str, index: int, **values: Any) -> Callable[[str], load.Table]
         ("dcgm", 2, {"sources": ("exp707",)}, "no row uses the source dcgm314"),
     ],
 )
-def test_each_check_can_fail(
-    monkeypatch: pytest.MonkeyPatch, name: str, index: int, values: dict[str, Any], word: str
-) -> None:
-    table = changed(name, index, **values)
-    monkeypatch.setattr(load, "table", table)
-    monkeypatch.setattr(verify, "table", table)
-    assert any(word in problem for problem in verify.problems())
+def test_each_check_can_fail(name: str, index: int, values: dict[str, Any], word: str) -> None:
+    assert any(word in problem for problem in verify.problems(changed(name, index, **values)))
