@@ -119,9 +119,14 @@ def peek_kind(text: str) -> str | None:
     return found["kind"] if found else None
 
 
+def parse_machine_json(text: str) -> Any:
+    """Parse JSON that gpuprov wrote: no float, no NaN, no key twice; ValueError or RecursionError for anything else."""
+    return json.loads(text, parse_constant=_refuse, parse_float=_refuse, object_pairs_hook=_object)
+
+
 def _parse(text: str, file: str) -> dict[str, Any]:
     try:
-        value = json.loads(text, parse_constant=_refuse, parse_float=_refuse, object_pairs_hook=_object)
+        value = parse_machine_json(text)
     except json.JSONDecodeError as error:
         lines = split_lines(text)
         raise GpuprovError(

@@ -6,7 +6,8 @@ from typing import Literal
 from gpuprov.model.diagnostic import Span
 
 Style = Literal["plain", "quoted", "block"]
-Tag = Literal["str", "int", "float", "bool", "null", "timestamp", "other"]
+Tag = Literal["str", "int", "float", "bool", "null", "timestamp", "other", "refused"]
+"""What YAML 1.1 makes of a scalar; `refused`: the reader refused what stood here, and its value is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class Scalar:
     """The text after YAML's unquoting and folding, never converted."""
     style: Style
     tag: Tag
-    """What YAML 1.1 would make of it; quoted and block scalars are always `str`."""
+    """Quoted and block scalars are always `str`."""
     span: Span
 
     @property
@@ -40,6 +41,8 @@ class MappingNode:
 
     entries: tuple[Entry, ...]
     span: Span
+    whole: bool = True
+    """False where a merge key was refused: what it would have brought is not known."""
 
     def get(self, key: str) -> "Node | None":
         """The value of a key, or None where the mapping does not have it."""

@@ -32,10 +32,7 @@ def write_snapshot(snapshot: Snapshot) -> str:
 def read_snapshot(text: str, file: str) -> Snapshot:
     """Read a Snapshot; errors as `open_document` and `Fields`."""
     body = Fields(open_document(text, file, KIND), file)
-    evidence = {
-        name: Evidence(collector=row.text("collector"), status=row.integer("status"), digest=row.text("digest"))
-        for name, row in body.table("evidence").items()
-    }
+    evidence = {name: read_evidence(row) for name, row in body.table("evidence").items()}
     facts: dict[str, Fact] = {}
     for row in body.rows("facts"):
         fact = _read_fact(row, evidence)
@@ -49,6 +46,11 @@ def read_snapshot(text: str, file: str) -> Snapshot:
         families={name: read_observation(row) for name, row in body.table("families").items()},
         seconds=body.integer("milliseconds") / 1000,
     )
+
+
+def read_evidence(row: Fields) -> Evidence:
+    """Read one row of the table of evidence (GP-DOC-008)."""
+    return Evidence(collector=row.text("collector"), status=row.integer("status"), digest=row.text("digest"))
 
 
 def observation_value(observation: Observation) -> dict[str, Any]:

@@ -12,7 +12,7 @@ MACHINE_LIMIT: Final = 64 << 20
 
 # The line breaks of YAML 1.1, so that line numbers agree with the parser's.
 _BREAK: Final = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
-_SHOWN: Final = 300
+_OTHER: Final = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x1f\x8b": "compressed (gzip)"}
 
 
 def decode_text(data: bytes, file: str, limit: int = SPEC_LIMIT) -> str:
@@ -37,7 +37,7 @@ def decode_text(data: bytes, file: str, limit: int = SPEC_LIMIT) -> str:
                 code="GP-DOC-002",
                 summary=f"the file is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}",
                 detail="gpuprov's documents are UTF-8 text.",
-                hint="save the file as UTF-8",
+                hint=f"save the file as UTF-8; it is {_OTHER.get(data[:2], 'in another encoding')} now",
                 span=Span(file=file, line=len(lines), column=len(lines[-1]) + 1),
             )
         ) from error
@@ -51,7 +51,7 @@ def check_size(size: int, file: str, limit: int) -> None:
         raise GpuprovError(
             Diagnostic(
                 code="GP-DOC-003",
-                summary=f"the file has {size} bytes, more than the {limit} that are read",
+                summary=f"the file has more than the {limit} bytes that are read",
                 hint="check that this is the right file",
                 span=Span(file=file, line=1, column=1),
             )
@@ -79,4 +79,4 @@ def split_lines(text: str) -> list[str]:
 def span_at(lines: list[str], file: str, line: int, column: int, end_column: int | None = None) -> Span:
     """A Span with its source line; line and column count from 1 and may lie after the end of the text."""
     text = lines[line - 1] if 0 < line <= len(lines) else ""
-    return Span(file=file, line=line, column=column, end_column=end_column, text=text[:_SHOWN])
+    return Span(file=file, line=line, column=column, end_column=end_column, text=text)

@@ -1,17 +1,18 @@
 """Tabs outside of values: legal YAML in places, but they make columns and indentation lie."""
 
 from bisect import bisect_right
+from collections.abc import Iterator
 
 
-def find_tab(lines: list[str], scalars: list[tuple[int, int, int, int]]) -> tuple[int, int] | None:
-    """Find the first tab that is in no scalar and in no comment.
+def find_tabs(lines: list[str], scalars: list[tuple[int, int, int, int]]) -> Iterator[tuple[int, int]]:
+    """Find the first tab of each line that is in no scalar and in no comment.
 
     Args:
         lines: the text's lines.
         scalars: for each scalar its first line and column and its end line and column (exclusive), from 0.
 
-    Returns:
-        Line and column, from 1; None where there is none.
+    Yields:
+        Line and column, from 1.
     """
     ranges = sorted(((a, b), (c, d)) for a, b, c, d in scalars)
     starts = [start for start, _ in ranges]
@@ -27,5 +28,5 @@ def find_tab(lines: list[str], scalars: list[tuple[int, int, int, int]]) -> tupl
             if character == "#" and not inside((number, column)):
                 break
             if character == "\t" and not inside((number, column)):
-                return number + 1, column + 1
-    return None
+                yield number + 1, column + 1
+                break

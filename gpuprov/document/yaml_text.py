@@ -1,16 +1,26 @@
 """YAML text to a Node tree; what makes YAML surprising is refused, each with its place."""
 
+import re
+import unicodedata
 from typing import Any, Final
 
 import yaml
 
 from gpuprov.document.node import Entry, MappingNode, Node, Scalar, SequenceNode, Style, Tag
 from gpuprov.document.text import SPEC_LIMIT, check_mark, check_size, span_at, split_lines
-from gpuprov.document.yaml_tabs import find_tab
+from gpuprov.document.yaml_errors import broken_yaml
+from gpuprov.document.yaml_tabs import find_tabs
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Span
 
 MAX_DEPTH: Final = 32
 """Deepest nesting of mappings and lists."""
+MAX_VALUES: Final = 100_000
+"""Most scalars, lists and mappings of a document."""
+MAX_PROBLEMS: Final = 100
+"""After so many problems nothing more is looked for: the first ones say what is wrong."""
+_WRITE_OUT: Final = "write the value out where it is used"
+_CONVERTED: Final = 64
+"""Longest scalar that is converted to show what YAML makes of it."""
 
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STYLES: Final[dict[str | None, Style]] = {
@@ -21,11 +31,13 @@ _STYLES: Final[dict[str | None, Style]] = {
     "|": "block",
     ">": "block",
 }
+_NOT_TYPED: Final = re.compile("^[\u2018\u2019\u201c\u201d\u00ab\u00bb]|[\u00a0\u2007\u202f\u200b-\u200f\u2060\ufeff]")
+"""Characters of word processors that look like quotes or blanks and are none to YAML."""
 _TAGS: Final[frozenset[str]] = frozenset({"str", "int", "float", "bool", "null", "timestamp"})
 
 
 def parse_yaml(text: str, file: str, limit: int = SPEC_LIMIT) -> Node:
-    """Read one YAML document.
+    """Read one YAML document that must be without fault.
 
     Args:
         text: the document; it must be UTF-8 clean (see `decode_text`).
@@ -33,29 +45,49 @@ def parse_yaml(text: str, file: str, limit: int = SPEC_LIMIT) -> Node:
         limit: most bytes allowed.
 
     Raises:
-        GpuprovError: GP-DOC-002 when the text is not YAML, GP-DOC-003 for each construct that is not allowed
-            (anchors, aliases, merge keys, tags, directives, duplicate keys, several documents, tabs, deep nesting).
+        GpuprovError: everything that `read_yaml` finds.
     """
-    check_mark(text, file)
-    check_size(len(text.encode("utf-8", "surrogatepass")), file, limit)
+    root, problems = read_yaml(text, file, limit)
+    if problems or root is None:
+        raise GpuprovError(*problems)
+    return root
+
+
+def read_yaml(text: str, file: str, limit: int = SPEC_LIMIT) -> tuple[Node | None, tuple[Diagnostic, ...]]:
+    """Read one YAML document as far as it can be understood, so that everything wrong is told in one run.
+
+    Args:
+        text: the document.
+        file: its name, for spans.
+        limit: most bytes allowed.
+
+    Returns:
+        The tree, and what is wrong: GP-DOC-003 for each construct that is not allowed (anchors, aliases, merge keys,
+        tags, directives, duplicate keys, several documents, tabs, deep nesting); its place in the tree holds a scalar
+        with the tag `refused`. GP-DOC-002 when the text is not YAML; there is no tree then, nor of an empty document.
+    """
     reader = _Reader(text, file)
     try:
+        check_mark(text, file)
+        check_size(len(text.encode("utf-8", "surrogatepass")), file, limit)
         for event in yaml.parse(text, Loader=_LOADER):
             reader.take(event)
+        if reader.root is None:
+            reader.refuse(Span(file=file, line=1, column=1), "the document is empty", "write at least one key")
+        for line, column in find_tabs(reader.lines, reader.scalars):
+            span = span_at(reader.lines, file, line, column)
+            reader.refuse(span, "a tab between the parts of the text", "use spaces")
+    except GpuprovError as error:
+        return None, (*reader.problems, *error.diagnostics)
     except (yaml.YAMLError, UnicodeEncodeError, RecursionError) as error:
-        raise GpuprovError(*reader.problems, _broken(error, reader.lines, text, file)) from error
-    if reader.root is None:
-        reader.refuse(Span(file=file, line=1, column=1), "the document is empty", "write at least one key")
-    tab = find_tab(reader.lines, reader.scalars)
-    if tab is not None:
-        reader.refuse(span_at(reader.lines, file, *tab), "a tab between the parts of the text", "use spaces")
-    if reader.problems or reader.root is None:
-        raise GpuprovError(*reader.problems)
-    return reader.root
+        return None, (*reader.problems, broken_yaml(error, text, file))
+    return reader.root, tuple(reader.problems)
 
 
 def yaml_value(node: Scalar) -> str:
     """What YAML 1.1 makes of a plain scalar, as text for people: `12.1` of `12.10`, `false` of `off`."""
+    if len(node.text) > _CONVERTED:
+        return node.tag
     try:
         value = yaml.safe_load(node.text)
     except (yaml.YAMLError, ValueError, OverflowError):
@@ -74,25 +106,28 @@ class _Reader:
         self.root: Node | None = None
         self._open: list[tuple[bool, Span, list[Node]]] = []
         self._documents = 0
+        self._values = 0
         self._resolver: Any = yaml.resolver.Resolver()
 
     def refuse(self, span: Span, what: str, hint: str) -> None:
-        """Note one construct that is not allowed."""
-        self.problems.append(Diagnostic(code="GP-DOC-003", summary=what, hint=hint, span=span))
+        """Note one construct that is not allowed; raises GpuprovError after the last that is noted."""
+        self.problems.append(_refusal(span, what, hint))
+        if len(self.problems) == MAX_PROBLEMS:
+            raise GpuprovError(_refusal(span, f"{MAX_PROBLEMS} problems; reading ended here", "mend these first"))
 
     def take(self, event: Any) -> None:
-        """Take the next event of the parser."""
+        """Take the next event of the parser; raises GpuprovError where reading must end."""
         if isinstance(event, yaml.AliasEvent):
-            self.refuse(self._span(event), f"the alias *{event.anchor}", "write the value out where it is used")
-            self._add(Scalar("", "plain", "null", self._span(event)))
+            self.refuse(self._span(event), f"the alias *{event.anchor}", _WRITE_OUT)
+            self._add(Scalar("", "plain", "refused", self._span(event)))
         elif isinstance(event, yaml.ScalarEvent):
             self._check_properties(event)
             self._scalar(event)
         elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             self._check_properties(event)
             if len(self._open) >= MAX_DEPTH:
-                self.refuse(self._span(event), f"nesting deeper than {MAX_DEPTH} levels", "check the indentation")
-                raise GpuprovError(*self.problems)
+                what = f"nesting deeper than {MAX_DEPTH} levels"
+                raise GpuprovError(_refusal(self._span(event), what, "check the indentation"))
             self._open.append((isinstance(event, yaml.MappingStartEvent), self._span(event), []))
         elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
             self._close()
@@ -108,7 +143,7 @@ class _Reader:
 
     def _check_properties(self, event: Any) -> None:
         if event.anchor is not None:
-            self.refuse(self._span(event), f"the anchor &{event.anchor}", "write the value out where it is used")
+            self.refuse(self._span(event), f"the anchor &{event.anchor}", _WRITE_OUT)
         if event.tag is not None:
             self.refuse(self._span(event), f"the tag {event.tag}", "remove the tag; quote the value to make it text")
 
@@ -121,7 +156,18 @@ class _Reader:
             full = self._resolver.resolve(yaml.ScalarNode, event.value, (True, False))
             short = full.rpartition(":")[2]
             tag = short if short in _TAGS else "other"
+            self._check_typed(event)
+        if event.tag is not None:
+            tag = "refused"
         self._add(Scalar(event.value, style, tag, self._span(event)))
+
+    def _check_typed(self, event: Any) -> None:
+        found = _NOT_TYPED.search(event.value)
+        if found is not None:
+            name = unicodedata.name(found[0], "a character").lower()
+            what = f"the character U+{ord(found[0]):04X} ({name}) in text without quotes"
+            hint = "it comes from a word processor or a web page: type a plain blank, or a plain quote, in its place"
+            self.refuse(self._span(event), what, hint)
 
     def _close(self) -> None:
         is_mapping, span, children = self._open.pop()
@@ -129,11 +175,15 @@ class _Reader:
             self._add(SequenceNode(tuple(children), span))
             return
         entries: dict[str, Entry] = {}
+        whole = True
         for key, value in zip(children[::2], children[1::2], strict=True):
             if not isinstance(key, Scalar):
-                self.refuse(key.span, "a key that is itself a mapping or a list", "write a plain word as the key")
+                self._no_key(key)
             elif key.style == "plain" and key.text == "<<":
                 self.refuse(key.span, "the merge key <<", "write the merged keys out")
+                whole = False
+            elif key.tag == "refused":
+                whole = False
             elif key.text in entries:
                 first = entries[key.text].key.span.line
                 self.refuse(
@@ -143,9 +193,20 @@ class _Reader:
                 )
             else:
                 entries[key.text] = Entry(key, value)
-        self._add(MappingNode(tuple(entries.values()), span))
+        self._add(MappingNode(tuple(entries.values()), span, whole))
+
+    def _no_key(self, key: Node) -> None:
+        if key.span.text[key.span.column - 2 : key.span.column] == "{{":
+            hint = "gpuprov's documents have no templates: write the value itself"
+            self.refuse(key.span, "a template in double braces", hint)
+        else:
+            self.refuse(key.span, "a key that is itself a mapping or a list", "write a plain word as the key")
 
     def _add(self, node: Node) -> None:
+        self._values += 1
+        if self._values > MAX_VALUES:
+            what = f"more than the {MAX_VALUES} values that are read"
+            raise GpuprovError(_refusal(node.span, what, "check that this is the right file"))
         if self._open:
             self._open[-1][2].append(node)
         elif self.root is None:
@@ -157,29 +218,5 @@ class _Reader:
         return span_at(self.lines, self.file, start.line + 1, start.column + 1, end_column)
 
 
-def _broken(error: Exception, lines: list[str], text: str, file: str) -> Diagnostic:
-    """Say what the parser could not read."""
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-    if mark is not None:
-        span = span_at(lines, file, mark.line + 1, mark.column + 1)
-    else:
-        offset = getattr(error, "position", None) or getattr(error, "start", None) or 0
-        before = split_lines(text[:offset])
-        span = span_at(lines, file, len(before), len(before[-1]) + 1)
-    leading = span.text[: len(span.text) - len(span.text.lstrip())]
-    if "\t" in leading:
-        return Diagnostic(
-            code="GP-DOC-003",
-            summary="a tab in the indentation",
-            hint="indent with spaces",
-            span=span_at(lines, file, span.line, leading.index("\t") + 1),
-        )
-    context = getattr(error, "context", None)
-    return Diagnostic(
-        code="GP-DOC-002",
-        summary=f"the text is not YAML: {problem}",
-        detail=str(context).strip() if context else "",
-        hint="check the indentation, the quotes and the brackets just before this place",
-        span=span,
-    )
+def _refusal(span: Span, what: str, hint: str) -> Diagnostic:
+    return Diagnostic(code="GP-DOC-003", summary=what, hint=hint, span=span)

@@ -175,9 +175,11 @@ def _named(names: Sequence[str], at: str, network: CloudNetworkSpec) -> Iterator
 
 
 def _twice(values: Sequence[str], at: str, what: str) -> Iterator[Diagnostic]:
+    seen: set[str] = set()
     for index, value in enumerate(values):
-        if value and value in values[:index]:
+        if value and value in seen:
             yield _wrong(f"{at}[{index}]", f"the {what} {value} is written twice", "take one of the two away")
+        seen.add(value)
 
 
 def _wrong(at: str, summary: str, hint: str, detail: str = "") -> Diagnostic:

@@ -11,6 +11,7 @@ from gpuprov.spec.scalars import CHECKS
 from gpuprov.spec.suggest import did_you_mean
 
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
+_EXPONENT: Final = re.compile(r"[0-9]+(\.[0-9]*)?[eE][+-]?[0-9]+")
 _FLAGS: Final = {"true": True, "false": False}
 _CHANGED: Final = ("int", "float", "bool", "timestamp")
 
@@ -85,7 +86,9 @@ def _wrong(address: str, node: Node, expected: str, about: About) -> Diagnostic:
 def _unquoted(address: str, node: Scalar, expected: str, about: About) -> Diagnostic:
     kinds = {"int": "the number", "float": "the number", "bool": "the truth value", "timestamp": "the date"}
     made = f"YAML reads {node.text} as {kinds[node.tag]} {yaml_value(node)}." if node.tag in kinds else ""
-    if CHECKS[about.check].quoted and yaml_value(node) == node.text:
+    if _EXPONENT.fullmatch(node.text) and not made:
+        made = f"YAML 1.2 reads {node.text} as a number."
+    elif CHECKS[about.check].quoted and yaml_value(node) == node.text:
         made += " Without quotes, YAML changes some texts of this kind: 12.10 becomes 12.1."
     known = not about.choices or node.text in about.choices
     return Diagnostic(

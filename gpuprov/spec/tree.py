@@ -7,6 +7,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from typing import Any, Final, Union, get_args, get_origin
 
 from gpuprov.document.node import MappingNode, Node, Scalar, SequenceNode, describe_node
+from gpuprov.document.yaml_text import MAX_PROBLEMS
 from gpuprov.model.diagnostic import Diagnostic, Span
 from gpuprov.spec.about import About
 from gpuprov.spec.suggest import did_you_mean, elsewhere
@@ -14,6 +15,10 @@ from gpuprov.spec.texts import read_flag, read_integer, read_text
 from gpuprov.spec.written import SHORTHANDS
 
 _ANY: Final = About("")
+
+
+class EnoughError(Exception):
+    """There are so many problems that nothing more is looked for."""
 
 
 class Decoder:
@@ -27,17 +32,28 @@ class Decoder:
         self.problems: list[Diagnostic] = []
         self.spans: dict[str, Span] = {}
         self.broken: set[str] = set()
+        self._told: set[tuple[str, Span, str]] = set()
 
     def refuse(self, address: str, problem: Diagnostic) -> None:
-        """Note a problem; the same problem at the same place is told once, also when a pool inherits it."""
+        """Note a problem; the same problem at the same place is told once, also when a pool inherits it.
+
+        Raises:
+            EnoughError: so many problems are noted that nothing more is looked for.
+        """
         self.broken.add(address)
-        seen = ((p.code, p.span, p.address.rpartition(".")[2]) for p in self.problems)
-        if problem.span is None or (problem.code, problem.span, address.rpartition(".")[2]) not in seen:
-            self.problems.append(problem)
+        if problem.span is not None:
+            told = (problem.code, problem.span, address.rpartition(".")[2])
+            if told in self._told:
+                return
+            self._told.add(told)
+        self.problems.append(problem)
+        if len(self.problems) >= MAX_PROBLEMS:
+            raise EnoughError
 
     def sound(self, address: str) -> bool:
         """Whether an address, and everything above it, was decoded."""
-        return not any(address == b or address.startswith((f"{b}.", f"{b}[")) for b in self.broken)
+        ends = (place for place, character in enumerate(address) if character in ".[")
+        return address not in self.broken and not any(address[:end] in self.broken for end in ends)
 
     def span(self, address: str) -> Span | None:
         """The place of an address, or of the nearest thing above it that was written."""
@@ -55,8 +71,12 @@ class Decoder:
             about: what is said of the field.
         """
         self.spans.setdefault(address, node.span)
-        if about.not_yet:
-            return self._not_yet(node, address, about)
+        if isinstance(node, Scalar) and node.tag == "refused":
+            self.broken.add(address)
+            return placeholder(hint)
+        return self._not_yet(node, address, about) if about.not_yet else self._decode(hint, node, address, about)
+
+    def _decode(self, hint: Any, node: Node, address: str, about: About) -> Any:
         inner, optional = _optional(hint)
         if isinstance(node, Scalar) and optional and self._is_none(node, about):
             return None
@@ -104,7 +124,8 @@ class Decoder:
             values[key] = self.decode(hint, entry.value, at, of_field)
         for name, spec_field in known.items():
             if name not in values and _required(spec_field):
-                values[name] = self._missing(spec_field, node, address)
+                hint, _ = field_type(spec_field)
+                values[name] = self._missing(spec_field, node, address) if node.whole else placeholder(hint)
         return cls(**values)
 
     def _list(self, hint: Any, node: Node, address: str, about: About) -> tuple[Any, ...]:

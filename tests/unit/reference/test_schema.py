@@ -32,6 +32,13 @@ def document(case: dict[str, Any], base: str = REFUSED["base"]) -> Any:
     return yaml.load(text, Loader=loader)  # noqa: S506 - a SafeLoader
 
 
+def shows(case: dict[str, Any]) -> bool:
+    """Whether a schema can show what is wrong; a text that YAML's own loader cannot read never comes that far."""
+    codes = {found[0] for found in case["found"]}
+    readable = not any(code.startswith("GP-DOC") for code in codes)
+    return readable and bool(codes & STRUCTURAL) and case["id"] not in ONLY_IN_TEXT
+
+
 def test_the_schema_is_one() -> None:
     jsonschema.Draft202012Validator.check_schema(spec_schema())
 
@@ -52,7 +59,7 @@ def test_the_example_fits() -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [c for c in REFUSED["cases"] if {f[0] for f in c["found"]} & STRUCTURAL and c["id"] not in ONLY_IN_TEXT],
+    [c for c in REFUSED["cases"] if shows(c)],
     ids=lambda case: case["id"],
 )
 def test_what_a_schema_can_show_is_refused_by_it(case: dict[str, Any]) -> None:
@@ -61,7 +68,7 @@ def test_what_a_schema_can_show_is_refused_by_it(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [c for c in CLOUD["refused"] if {f[0] for f in c["found"]} & STRUCTURAL and c["id"] not in ONLY_IN_TEXT],
+    [c for c in CLOUD["refused"] if shows(c)],
     ids=lambda case: case["id"],
 )
 def test_what_a_schema_can_show_of_the_cloud_is_refused_by_it(case: dict[str, Any]) -> None:

@@ -1,0 +1,78 @@
+"""`gpuprov validate -f FILE --json` on every fixture: status, code and position as written there."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gpuprov.cli.main import main
+
+CASES = Path(__file__).parents[2] / "cases"
+REFUSED = yaml.safe_load((CASES / "spec" / "refused.yaml").read_text())
+CLOUD = yaml.safe_load((CASES / "spec" / "cloud.yaml").read_text())
+LOADED = yaml.safe_load((CASES / "spec" / "loaded.yaml").read_text())
+YAML = yaml.safe_load((CASES / "document" / "yaml.yaml").read_text())
+REFUSALS = [(REFUSED["base"], case) for case in REFUSED["cases"]] + [(CLOUD["base"], case) for case in CLOUD["refused"]]
+LOADS = [(REFUSED["base"], case) for case in LOADED["cases"]] + [(CLOUD["base"], case) for case in CLOUD["loaded"]]
+KEYS = ["code", "severity", "address", "file", "line", "column", "summary", "detail", "hint", "source"]
+
+
+def name_of(value: Any) -> str:
+    return str(value["id"]) if isinstance(value, dict) else ""
+
+
+def text_of(case: dict[str, Any], base: str) -> str:
+    text: str = case.get("text", base)
+    for old, new in case.get("change", {}).items():
+        text = text.replace(old, new)
+    return text
+
+
+class Ran:
+    """What one run of `validate` gave."""
+
+    def __init__(self, data: bytes, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.file = folder / "gpuprov.yaml"
+        self.file.write_bytes(data)
+        self.status = main(["validate", "-f", str(self.file), "--json"])
+        shown = capsys.readouterr()
+        self.screen = shown.err
+        self.found: list[dict[str, Any]] = json.loads(shown.out)["diagnostics"]
+        assert list(folder.iterdir()) == [self.file]
+
+
+@pytest.mark.parametrize(("base", "case"), REFUSALS, ids=name_of)
+def test_refused(base: str, case: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = Ran(text_of(case, base).encode(), tmp_path, capsys)
+    assert ran.status == case["status"]
+    assert [[d["code"], d["address"], d["line"], d["column"]] for d in ran.found] == [row[:4] for row in case["found"]]
+    for found in ran.found:
+        assert list(found) == KEYS
+        assert (found["severity"], found["file"]) == ("error", str(ran.file))
+        assert f"error[{found['code']}]" in ran.screen
+        assert f"--> {ran.file}:{found['line']}:{found['column']}" in ran.screen
+
+
+@pytest.mark.parametrize("case", YAML["refused"], ids=name_of)
+def test_a_text_that_is_no_document(case: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = Ran(case["text"].encode(), tmp_path, capsys)
+    assert ran.status == 2
+    found = [[d["code"], d["line"], d["column"]] for d in ran.found if d["code"].startswith("GP-DOC")]
+    assert found == case["found"]
+
+
+@pytest.mark.parametrize("case", YAML["bytes"], ids=name_of)
+def test_bytes_that_are_no_text(case: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = Ran(bytes.fromhex(case["hex"]) * case.get("times", 1), tmp_path, capsys)
+    assert ran.status == 2
+    assert [[d["code"], d["line"], d["column"]] for d in ran.found] == [case["found"]]
+
+
+@pytest.mark.parametrize(("base", "case"), LOADS, ids=name_of)
+def test_loaded(base: str, case: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the form allows, only the rules may refuse or not know."""
+    ran = Ran(text_of(case, base).encode(), tmp_path, capsys)
+    assert ran.status in {0, 5, 10}
+    assert {d["code"].rpartition("-")[0] for d in ran.found} <= {"GP-RULE", "GP-CAT", "GP-CLOUD"}
