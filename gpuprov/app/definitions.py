@@ -28,7 +28,8 @@ def definitions_for(site: Site, os_name: str, pools: Sequence[PoolInput]) -> tup
         GpuprovError: GP-SRC-006 when a key file cannot be read; GP-SRC-001 when this machine has no archive for the OS;
             GP-CAT-002 when a request names a source that neither the spec nor the catalog has.
     """
-    own = [_of_spec(name, source, site, os_name) for name, source in site.spec.sources.items()]
+    apt = {name: source for name, source in site.spec.sources.items() if source.type == "apt"}
+    own = [_of_spec(name, source, site, os_name) for name, source in apt.items()]
     archive = () if _OS in site.spec.sources else os_sources(os_name)
     asked = {request.source for pool in pools for request in pool.requests if request.source}
     for name in sorted(asked - {_OS} - set(site.spec.sources)):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gpuprov.app.base_images import FindImages, base_images, find_in_account
 from gpuprov.app.definitions import definitions_for
+from gpuprov.app.frameworks import locked_frameworks, withdrawn_frameworks
 from gpuprov.app.site import Site, open_lock, open_site, today
 from gpuprov.app.staleness import lock_inputs
 from gpuprov.lock.compatibility import check_lock, check_spec
@@ -63,6 +64,7 @@ def make(
     before = _previous(site)
     pools, spec_inputs, catalog_inputs = lock_inputs(site)
     images = base_images(site.spec, before, upgrade=upgrade, report=report, find=find_images)
+    frameworks = locked_frameworks(pools, before, upgrade=upgrade, report=report)
     definitions, indexes = _open(site, report)
     try:
         answer = make_lock(
@@ -76,6 +78,7 @@ def make(
                 previous=before,
                 upgrade=upgrade,
                 images=images,
+                frameworks=frameworks,
             )
         )
     finally:
@@ -121,6 +124,7 @@ def check(path: Path, report: Report) -> Check:
         )
     finally:
         _close(indexes)
+    verdict = replace(verdict, reasons=(*verdict.reasons, *withdrawn_frameworks(lock, report)))
     stale = stale_diagnostic(verdict)
     return Check(verdict=verdict, diagnostics=(*site.warnings, *((stale,) if stale else ())))
 

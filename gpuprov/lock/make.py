@@ -10,7 +10,15 @@ from gpuprov.lock.equal import EqualSet
 from gpuprov.lock.index import Index, Stanza
 from gpuprov.lock.resolve import Problem, Resolution, resolve
 from gpuprov.lock.text import lock_digest
-from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource, Request
+from gpuprov.lock.types import (
+    FrameworkNeed,
+    Lock,
+    LockedFrameworks,
+    LockedImage,
+    LockedPool,
+    LockedSource,
+    Request,
+)
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.package import Bound
 from gpuprov.spec.types import Spec
@@ -29,6 +37,8 @@ class PoolInput:
     requests: tuple[Request, ...]
     equal: tuple[EqualSet, ...] = ()
     """Packages that must have one version: the driver's set first."""
+    frameworks: FrameworkNeed | None = None
+    """The Python packages that it asks for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +61,8 @@ class LockInputs:
     """Packages whose earlier version is not kept; ALL for every one."""
     images: tuple[LockedImage, ...] = ()
     """Base images of the cloud pools: kept ones and newly found ones."""
+    frameworks: Mapping[str, LockedFrameworks] = field(default_factory=dict)
+    """Python packages by pool: kept ones and newly resolved ones."""
 
 
 def spec_inputs(spec: Spec) -> str:
@@ -121,6 +133,7 @@ def _make_pool(inputs: LockInputs, pool: PoolInput) -> LockedPool | tuple[Diagno
         packages=tuple(stanza.row for stanza in pinned),
         bounds=_bounds(answer.chosen, pinned),
         driver=drivers[0] if drivers else "",
+        frameworks=inputs.frameworks.get(pool.pool),
     )
 
 

@@ -11,7 +11,7 @@ class Move:
     """One package of one or several pools, or one base image, that came, went or moved."""
 
     name: str
-    """Of a base image: `base image debian-12 amd64`."""
+    """Of others than the OS's packages: `base image debian-12 amd64`, `Python package torch`."""
     pools: tuple[str, ...]
     before: str
     """Version, or id and name of an image; empty when it came."""
@@ -67,4 +67,8 @@ def _image(image: LockedImage | None) -> str:
 def _versions(lock: Lock | None, pool: str) -> dict[str, tuple[str, str]]:
     if lock is None or pool not in lock.pools:
         return {}
-    return {row.name: (row.version, row.source) for row in lock.pools[pool].packages}
+    locked = lock.pools[pool]
+    python = locked.frameworks.packages if locked.frameworks is not None else ()
+    return {row.name: (row.version, row.source) for row in locked.packages} | {
+        f"Python package {row.name}": (row.version, row.source) for row in python
+    }

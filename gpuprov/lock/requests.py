@@ -7,6 +7,7 @@ from gpuprov.catalog.find import branch, branches_of, gpu, packages_for, system
 from gpuprov.catalog.rows import BranchRow, GpuRow, PackagesRow, Row, SystemRow
 from gpuprov.document.canonical import digest
 from gpuprov.lock.equal import EqualSet
+from gpuprov.lock.frameworks import framework_need
 from gpuprov.lock.make import PoolInput
 from gpuprov.lock.types import Request
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -127,6 +128,7 @@ def pool_inputs(spec: Spec) -> tuple[PoolInput, ...]:
     for pool in spec.pools.values():
         try:
             asked = _ask(spec, pool)
+            frameworks = framework_need(spec, pool, ARCHITECTURE)
         except GpuprovError as error:
             wrong += error.diagnostics
             continue
@@ -137,6 +139,7 @@ def pool_inputs(spec: Spec) -> tuple[PoolInput, ...]:
                 arch=ARCHITECTURE,
                 requests=tuple(dict.fromkeys(asked.requests)),
                 equal=tuple(asked.equal),
+                frameworks=frameworks,
             )
         )
     if wrong:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from gpuprov.document.envelope import document_digest, read_envelope, seal
 from gpuprov.document.shape import Fields
+from gpuprov.lock.frameworks_text import frameworks_body, read_frameworks
 from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource, Request
 from gpuprov.model.package import Bound, PackageRow
 
@@ -101,6 +102,7 @@ def _pool(pool: LockedPool) -> dict[str, Any]:
             {"name": b.name, "relation": b.relation, "version": b.version, "needed_by": b.needed_by}
             for b in sorted(pool.bounds)
         ],
+        **({"frameworks": frameworks_body(pool.frameworks)} if pool.frameworks is not None else {}),
     }
 
 
@@ -142,6 +144,7 @@ def _read_pool(name: str, fields: Fields) -> LockedPool:
             )
             for row in fields.rows("bounds")
         ),
+        frameworks=read_frameworks(fields.fields("frameworks")) if fields.has("frameworks") else None,
     )
 
 

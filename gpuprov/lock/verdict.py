@@ -8,7 +8,16 @@ from gpuprov.lock.candidates import Candidates
 from gpuprov.lock.images import ImageNeed, images_by_need
 from gpuprov.lock.index import Index
 from gpuprov.lock.make import PoolInput
-from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
+from gpuprov.lock.types import (
+    FrameworkNeed,
+    FrameworkRequest,
+    Lock,
+    LockedFramework,
+    LockedFrameworks,
+    LockedPool,
+    LockedSource,
+    Request,
+)
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.package import PackageRow
 from gpuprov.model.version import compare
@@ -136,6 +145,33 @@ def _pool_reasons(before: LockedPool | None, now: PoolInput) -> Iterator[StaleRe
                 kind=Stale.SPEC, address=f"{address}: {key[1]}", locked=_asked(old.get(key)), found=_asked(new.get(key))
             )
 
+    yield from _framework_reasons(before.frameworks.need if before.frameworks else None, now.frameworks, address)
+
+
+def _framework_reasons(before: FrameworkNeed | None, now: FrameworkNeed | None, address: str) -> Iterator[StaleReason]:
+    old, new = _framework_sides(before), _framework_sides(now)
+    for leaf in sorted(old.keys() | new.keys()):
+        if old.get(leaf) != new.get(leaf):
+            yield StaleReason(
+                kind=Stale.SPEC,
+                address=f"{address}: {leaf}",
+                locked=old.get(leaf, "no such request"),
+                found=new.get(leaf, "no such request"),
+            )
+
+
+def _framework_sides(need: FrameworkNeed | None) -> dict[str, str]:
+    """What a need consists of, as the two sides of a reason show it."""
+    if need is None:
+        return {}
+    hosts = {"frameworks": f"Python {need.python} on {need.platform}"}
+    indexes = {f"sources.{name}": url for name, url in need.indexes.items()}
+    return hosts | indexes | {f"frameworks.{request.name}": _asked_framework(request) for request in need.requests}
+
+
+def _asked_framework(request: FrameworkRequest) -> str:
+    return f"{request.name}{request.specifier or ' (any version)'} from {request.source}"
+
 
 def _by_key(requests: Sequence[Request]) -> dict[tuple[str, str], Request]:
     return {(request.name, request.address): request for request in requests}
@@ -199,6 +235,36 @@ def _row_reasons(lock: Lock, indexes: Mapping[tuple[str, str], Index]) -> Iterat
             reason = _row_reason(f"pools.{name}: {row.name}", row, index)
             if reason is not None:
                 yield reason
+
+
+def framework_row_reasons(
+    address: str, locked: LockedFrameworks, offered: Sequence[LockedFramework] | str
+) -> Iterator[StaleReason]:
+    """Compare a pool's locked Python packages with what the indexes offer of them now.
+
+    Args:
+        address: of the pool.
+        locked: as the lock has them.
+        offered: the same versions as they are offered, or why one of them is not.
+    """
+    if isinstance(offered, str):
+        yield StaleReason(
+            kind=Stale.WITHDRAWN, address=f"{address}: frameworks", locked="the locked versions", found=offered
+        )
+        return
+    wheels = {package.name: {(w.filename, w.sha256) for w in package.wheels} for package in offered}
+    for package in locked.packages:
+        before = {(w.filename, w.sha256) for w in package.wheels}
+        now = wheels.get(package.name, set())
+        if not before <= now:
+            gone = min(before - now)
+            sides = [digest for filename, digest in sorted(now) if filename == gone[0]]
+            yield StaleReason(
+                kind=Stale.CHANGED if sides else Stale.WITHDRAWN,
+                address=f"{address}: Python package {package.name}",
+                locked=f"{gone[0]} with sha256 {gone[1]}",
+                found=f"sha256 {sides[0]}" if sides else "no such file",
+            )
 
 
 def _newer(lock: Lock, indexes: Mapping[tuple[str, str], Index]) -> Iterator[Newer]:

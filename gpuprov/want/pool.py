@@ -34,13 +34,15 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
         components: the catalog's rows.
 
     Raises:
-        GpuprovError: GP-SPEC-005 when a file of the spec takes a path of gpuprov's own, or is to hold NVIDIA's runtime
+        GpuprovError: GP-SPEC-006 when the pool has frameworks: nothing installs them yet; GP-SPEC-005 when a file of the spec takes a path of gpuprov's own, or is to hold NVIDIA's runtime
             and is no JSON; GP-CAT-002 when the catalog has no NVML name for the pool's GPU; GP-LOCK-004 when the lock
             lacks the pool.
     """
     locked = lock.pools.get(pool.name)
     if locked is None:
         raise GpuprovError(_stale(pool.name))
+    if any(pool.stack.frameworks.values()):
+        raise GpuprovError(_not_installed(pool, spec))
     packages = _packages(locked)
     names = {package.name for package in packages}
     services = wanted_units(components, names, spec.exporters, gpus=pool.gpu is not None)
@@ -146,6 +148,19 @@ def _taken(spec: Spec, path: str, summary: str) -> Diagnostic:
         address=address,
         hint=f"take the file out of `files:`; files of gpuprov begin with `{MARKER}`",
         span=spec.spans.get(address) or spec.spans.get(f"files.{path}"),
+    )
+
+
+def _not_installed(pool: PoolSpec, spec: Spec) -> Diagnostic:
+    own = f"pools.{pool.name}.stack.frameworks"
+    address = own if own in spec.spans else "stack.frameworks"
+    return Diagnostic(
+        code="GP-SPEC-006",
+        summary="frameworks are locked, but this release does not install them on hosts",
+        address=address,
+        detail=f"The pool {pool.name} asks for {', '.join(name for name, f in pool.stack.frameworks.items() if f)}.",
+        hint="take `frameworks` out of the stack to change hosts; `validate` and `lock` accept it",
+        span=spec.spans.get(address),
     )
 
 

@@ -9,7 +9,7 @@ import yaml
 from host_builders import COMPONENTS, VERSIONS, make_lock, make_pool, make_spec, make_want
 
 from gpuprov.model.diagnostic import GpuprovError, Span
-from gpuprov.spec.types import PoolSpec
+from gpuprov.spec.types import FrameworkSpec, PoolSpec
 from gpuprov.want.components import Components
 from gpuprov.want.expectations import expectations
 from gpuprov.want.host import host_want
@@ -130,3 +130,17 @@ def test_a_file_of_the_spec_cannot_take_our_place(path: str, text: str, word: st
     diagnostic = error.value.diagnostics[0]
     assert (diagnostic.code, diagnostic.span) == ("GP-SPEC-005", span)
     assert word in diagnostic.summary
+
+
+def test_frameworks_are_refused_as_long_as_nothing_installs_them() -> None:
+    pool = make_pool()
+    asked = replace(pool, stack=replace(pool.stack, frameworks={"torch": FrameworkSpec(version="2.9.*"), "jax": None}))
+    span = Span(file="gpuprov.yaml", line=6, column=3)
+    spec = replace(make_spec(asked), spans={"stack.frameworks": span})
+    with pytest.raises(GpuprovError) as caught:
+        pool_want(make_lock(), spec, asked, "onprem", components=COMPONENTS)
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.address, found.span) == ("GP-SPEC-006", "stack.frameworks", span)
+    assert found.detail == f"The pool {asked.name} asks for torch."
+    nothing = replace(pool, stack=replace(pool.stack, frameworks={"jax": None}))
+    pool_want(make_lock(), make_spec(nothing), nothing, "onprem", components=COMPONENTS)
