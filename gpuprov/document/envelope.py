@@ -17,6 +17,8 @@ API_VERSION: Final = "gpuprov/v1"
 KINDS: Final = ("Lock", "Snapshot", "Recording", "Plan", "Report", "Journal", "Images", "HostKeys")
 """What machines write."""
 
+_OTHER: Final = re.compile(r"gpuprov/v[0-9]+[a-z0-9]*")
+"""An apiVersion that another release may know."""
 _KIND: Final = re.compile(r"""^[{\s]*["']?kind["']?\s*:\s*["']?(?P<kind>\w+)""", re.MULTILINE)
 
 
@@ -108,7 +110,9 @@ def unknown_version(found: str, span: Span) -> Diagnostic:
         else "the apiVersion is missing",
         address="apiVersion",
         detail=f"This release reads {API_VERSION}.",
-        hint=f"write `apiVersion: {API_VERSION}`, or use the release of gpuprov that wrote the file",
+        hint="use the release of gpuprov that the file was written for"
+        if _OTHER.fullmatch(found)
+        else f"write `apiVersion: {API_VERSION}`",
         span=span,
     )
 
