@@ -65,7 +65,7 @@ def starts(
     Raises:
         GpuprovError: GP-LOCK-004 when the lock holds no base image for a pool.
     """
-    components = catalog_components()
+    components = catalog_components(site.spec.catalog)
     found: dict[str, Start] = {}
     told: list[Diagnostic] = []
     for pool in site.spec.pools.values():

@@ -6,6 +6,7 @@ from typing import Final
 
 from gpuprov.app.site import Site
 from gpuprov.catalog.find import repository
+from gpuprov.catalog.load import Catalog
 from gpuprov.lock.make import PoolInput
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.sources.definition import SourceDefinition
@@ -33,7 +34,7 @@ def definitions_for(site: Site, os_name: str, pools: Sequence[PoolInput]) -> tup
     archive = () if _OS in site.spec.sources else os_sources(os_name)
     asked = {request.source for pool in pools for request in pool.requests if request.source}
     for name in sorted(asked - {_OS} - set(site.spec.sources)):
-        raise GpuprovError(_not_named(name, os_name))
+        raise GpuprovError(_not_named(name, os_name, site.spec.catalog))
     return (*archive, *own)
 
 
@@ -52,8 +53,8 @@ def _of_spec(name: str, source: SourceSpec, site: Site, os_name: str) -> SourceD
     )
 
 
-def _not_named(name: str, os_name: str) -> Diagnostic:
-    row = repository(os_name, name)
+def _not_named(name: str, os_name: str, catalog: Catalog) -> Diagnostic:
+    row = repository(os_name, name, catalog)
     hint = f"write sources.{name} with url, suite or flat, and key"
     if row is not None and row.url is not None:
         architecture = f"{row.url}x86_64/"

@@ -56,7 +56,7 @@ def open_fleet(site: Site, lock: Lock, access: Access) -> Fleet:
 
 def wants_of(site: Site, lock: Lock, hosts: Sequence[Host]) -> dict[str, HostWant]:
     """What each host should be, by its pool and its target."""
-    components = catalog_components()
+    components = catalog_components(site.spec.catalog)
     wants: dict[str, HostWant] = {}
     for name, target in dict.fromkeys((host.pool, host.target) for host in hosts):
         pool = pool_want(lock, site.spec, site.pool(name), target, components=components)

@@ -103,7 +103,7 @@ def current_images(site: Site, images: Sequence[Image]) -> frozenset[str]:
     if not site.lock_path.exists() or not cloud.image.bake:
         return frozenset()
     lock, _ = open_lock(site)
-    components = catalog_components()
+    components = catalog_components(site.spec.catalog)
     found = set()
     for pool in site.spec.pools.values():
         if pool.cloud is not None and pool.name in lock.pools:

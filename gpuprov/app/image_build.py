@@ -97,7 +97,7 @@ def build_image(request: BuildRequest, *, report: Report) -> Built:
     lock, lock_text = open_lock(site)
     refuse_stale_lock(site, lock)
     account = _open_account(site)
-    want = pool_want(lock, site.spec, pool, "cloud", components=catalog_components())
+    want = pool_want(lock, site.spec, pool, "cloud", components=catalog_components(site.spec.catalog))
     baked, base = baked_digest(want), _base(site, lock, pool, want.arch)
     with hold_site(site.state, ["gpuprov", "image", "build"]):
         there = None if request.again else _there(account.images(site.spec.name), pool.name, baked, base.id)

@@ -18,6 +18,8 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity, Span
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 """Endings of the files that are read from a folder of own rows."""
 
+_FIXED: Final = ("components", "images")
+"""Tables that are also asked where there is no spec; own rows of them would count only here and there."""
 _KEYS: Final = ("about", "as_of", "sources", "rows")
 _LAST_DAY: Final = {4: "-12-31", 7: "-31"}
 """What makes a year or a month a date, by the length of its text."""
@@ -162,8 +164,10 @@ def _table_of(path: str, paths: dict[str, str]) -> str:
     if name not in FILES:
         near = get_close_matches(name, FILES, n=1)
         hint = f"did you mean {near[0]}?" if near else "name the file after a table"
-        what = f"the catalog has no table {name}; it has {', '.join(sorted(FILES))}"
+        what = f"the catalog has no table {name}; it has {', '.join(sorted(set(FILES) - set(_FIXED)))}"
         raise GpuprovError(_refused(_start(path), PurePath(path).name, what, hint))
+    if name in _FIXED:
+        raise GpuprovError(_refused(_start(path), name, f"the table {name} takes no rows of your own"))
     first = paths.setdefault(name, path)
     if first != path:
         raise GpuprovError(_refused(_start(path), name, f"the table {name} has a second file; the first is {first}"))

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gpuprov.catalog.find import branch, branches_of, gpu, packages_for, system
+from gpuprov.catalog.load import PACKAGED, Catalog
 from gpuprov.catalog.rows import BranchRow, GpuRow, PackagesRow, Row, SystemRow
 from gpuprov.document.canonical import digest
 from gpuprov.lock.equal import EqualSet
@@ -63,7 +64,14 @@ class _Asked:
         self, part: str, leaf: str, *, branch_number: int | None = None, origin: str = _VENDOR, modules: str = ""
     ) -> PackagesRow:
         """The catalog's row for a part; GP-CAT-002 where there is none."""
-        found = packages_for(part, family=self.family, origin=origin, branch=branch_number, modules=modules)
+        found = packages_for(
+            part,
+            family=self.family,
+            origin=origin,
+            branch=branch_number,
+            modules=modules,
+            catalog=self.spec.catalog,
+        )
         if found is None:
             of = f" of branch {branch_number}" if branch_number else ""
             flavour = f" with {modules} modules" if modules else ""
@@ -76,7 +84,7 @@ class _Asked:
     def branches(self) -> tuple[int, ...]:
         """The driver branches that the spec leaves open; GP-SPEC-005 for none."""
         driver = self.pool.stack.driver
-        found = branches_of(driver.version) if driver is not None else ()
+        found = branches_of(driver.version, self.spec.catalog) if driver is not None else ()
         if driver is not None and not found:
             summary = f"no driver branch of the catalog fits {driver.version}"
             raise _refused("GP-SPEC-005", self.at("driver.version"), summary, 'name a branch, such as "580.*"')
@@ -96,7 +104,7 @@ class _Asked:
         if self.pool.stack.driver is None:
             summary = "DCGM's packages depend on the driver, and the stack has no driver"
             raise _refused("GP-SPEC-005", self.at(leaf), summary, "add stack.driver, or write `dcgm: null`")
-        found = {number: branch(number) for number in self.branches}
+        found = {number: branch(number, self.spec.catalog) for number in self.branches}
         for number, row in found.items():
             if row is None or row.max_cuda is None:
                 summary = f"the catalog does not know which CUDA driver branch {number} reports"
@@ -105,7 +113,7 @@ class _Asked:
         majors = {int((row.max_cuda or "0").partition(".")[0]) for row in found.values() if row}
         if len(majors) > 1:
             raise self._several("driver.version", "dcgm")
-        return _with_old_gpu(self.pool, majors.pop())
+        return _with_old_gpu(self.pool, majors.pop(), self.spec.catalog)
 
     def _several(self, leaf: str, part: str) -> GpuprovError:
         branches = ", ".join(str(number) for number in self.branches)
@@ -167,14 +175,14 @@ def catalog_inputs(spec: Spec) -> str:
     return digest([[*key, value] for key, value in sorted(rows.items())])
 
 
-def needs_fabric(pool: PoolSpec) -> GpuRow | None:
+def needs_fabric(pool: PoolSpec, catalog: Catalog = PACKAGED) -> GpuRow | None:
     """The pool's GPU, where it needs Fabric Manager on the host and the spec leaves that to gpuprov."""
-    row = gpu(pool.gpu.model) if pool.gpu else None
+    row = gpu(pool.gpu.model, catalog) if pool.gpu else None
     return row if row is not None and row.fabric in FABRIC_ON_HOST and pool.stack.fabric == "auto" else None
 
 
 def _ask(spec: Spec, pool: PoolSpec) -> _Asked:
-    os_row = system(pool.os)
+    os_row = system(pool.os, spec.catalog)
     if os_row is None or not os_row.built:
         raise _refused("GP-CAT-002", f"pools.{pool.name}.os", f"the catalog has no packages for {pool.os}")
     driver = pool.stack.driver
@@ -203,7 +211,7 @@ def _driver(asked: _Asked, driver: DriverSpec) -> None:
     row = asked.one_of_branches("driver", "driver.version", origin=origin, modules=driver.modules)
     asked.add(row.packages, constraint=driver.version, source=driver.source, leaf="driver.version", free=row.free)
     equal = set(row.packages) - set(row.free)
-    gpu_row = needs_fabric(asked.pool)
+    gpu_row = needs_fabric(asked.pool, asked.spec.catalog)
     if gpu_row is not None and origin != _OS:
         asked.rows.append(gpu_row)
         fabric = asked.one_of_branches("fabric", "driver.version")
@@ -238,10 +246,10 @@ def _dcgm(asked: _Asked) -> None:
         asked.add(row.packages, constraint="", source=asked.vendor, leaf="")
 
 
-def _with_old_gpu(pool: PoolSpec, major: int) -> int:
+def _with_old_gpu(pool: PoolSpec, major: int, catalog: Catalog) -> int:
     """DCGM's CUDA major for the pool's GPU: CUDA 13 left the architectures before Turing, which take CUDA 12's."""
     # Azure/azhpc-images components/install_dcgm.sh, 2026-07-29.
-    row = gpu(pool.gpu.model) if pool.gpu else None
+    row = gpu(pool.gpu.model, catalog) if pool.gpu else None
     return min(major, 12) if row is not None and row.architecture in _BEFORE_TURING else major
 
 

@@ -7,6 +7,7 @@ from app_world import World
 from ground_builders import BASE, SPEC, cloud_lock
 
 from gpuprov.app.components import catalog_components
+from gpuprov.catalog.load import PACKAGED
 from gpuprov.cloud.decide.baked import baked_digest
 from gpuprov.cloud.images_text import IMAGES_NAME, write_images
 from gpuprov.cloud.types import Image
@@ -16,7 +17,7 @@ from gpuprov.want.pool import pool_want
 def bake(world: World, *, in_account: bool = True, **changes: object) -> Image:
     """An image of the pool's software, listed beside the spec."""
     spec = world.site.spec
-    want = pool_want(cloud_lock(), spec, spec.pools["train"], "cloud", components=catalog_components())
+    want = pool_want(cloud_lock(), spec, spec.pools["train"], "cloud", components=catalog_components(PACKAGED))
     image = Image(
         id="ami-baked", name="n", pool="train", os="debian-12", arch="amd64", region="us-east-1",
         baked=baked_digest(want), base=BASE, made="2026-11-30T00:00:00Z", checked=True,

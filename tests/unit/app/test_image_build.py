@@ -14,6 +14,7 @@ from gpuprov.app.access import Access
 from gpuprov.app.components import catalog_components
 from gpuprov.app.image_build import Built, build
 from gpuprov.app.image_steps import Workshop
+from gpuprov.catalog.load import PACKAGED
 from gpuprov.cloud.decide.baked import baked_digest, builder_want
 from gpuprov.cloud.images_text import load_images
 from gpuprov.cloud.types import Image
@@ -104,7 +105,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     site, lock, stack, account = make_site(tmp_path), cloud_lock(), BuilderStack(), ImageAccount()
     pool, cloud = site.spec.pools["train"], site.spec.cloud
     assert cloud is not None
-    want = pool_want(lock, site.spec, pool, "cloud", components=catalog_components())
+    want = pool_want(lock, site.spec, pool, "cloud", components=catalog_components(PACKAGED))
     with open_journal(site.state, "image build") as journal:
         shop = Workshop(
             site=site,
