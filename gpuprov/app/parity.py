@@ -18,7 +18,7 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Report
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.parity.operands import Operand, OperandKind
-from gpuprov.parity.types import Compared, Parity
+from gpuprov.parity.types import Compared, Parity, Terms
 from gpuprov.parity.verdict import judge
 from gpuprov.want.expectations import expectations
 from gpuprov.want.owned import owned_of
@@ -93,7 +93,8 @@ def _against_lock(request: ParityRequest, operands: Sequence[str], report: Repor
         snapshots, not_seen = split(observe(fleet.hosts, fleet, request.access, report))
         missing = {**not_seen, **named.absent}
     compared = [_hold_against(fleet, snapshot) for snapshot in snapshots.values()]
-    return judge(compared, today=today(), not_observed=missing.values(), waivers=site.spec.waivers)
+    terms = Terms(today=today(), waivers=site.spec.waivers, spans=site.spec.spans, whole=operand is None)
+    return judge(compared, terms, not_observed=missing.values())
 
 
 def _operand_of(operands: Sequence[str], request: ParityRequest) -> Operand | None:
@@ -145,7 +146,7 @@ def _side_by_side(request: ParityRequest, operands: Sequence[str], report: Repor
     else:
         compared, alone, notes = _one_with_others(first, second, operands[0]), (), ()
     missing = (*first.not_observed, *second.not_observed, *alone)
-    verdict = judge(compared, today=today(), not_observed=missing, waivers=waivers)
+    verdict = judge(compared, Terms(today=today(), waivers=waivers, whole=False), not_observed=missing)
     return replace(verdict, diagnostics=(*verdict.diagnostics, *notes))
 
 

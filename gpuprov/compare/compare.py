@@ -1,14 +1,16 @@
 """Compare: expectations with a snapshot, or two snapshots, facet by facet."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from gpuprov.compare.comparators import COMPARATORS, SYMMETRIC, compare_equal
+from gpuprov.compare.compatible import RULES, Judgement
 from gpuprov.compare.facets import facet_of
+from gpuprov.document.snapshot_rows import RowFacts
 from gpuprov.model.address import split_address
 from gpuprov.model.facet import Facet, ParityClass
-from gpuprov.model.fact import Absent, Known, Observation, Unknown
-from gpuprov.model.finding import Finding, FindingKind
+from gpuprov.model.fact import Absent, Evidence, Known, Observation, Unknown
+from gpuprov.model.finding import Finding, FindingKind, SideEvidence
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.want.types import Expectation
 
@@ -52,7 +54,25 @@ def _find(expectation: Expectation, snapshot: Snapshot) -> Finding | None:
         cost=expectation.cost,
         reason=why or facet.reason,
         curable=expectation.curable,
+        origin=expectation.reason,
+        evidence=_evidence(expectation.address, facet, snapshot),
     )
+
+
+def _evidence(address: str, facet: Facet, *sides: Snapshot) -> tuple[SideEvidence, ...]:
+    """What the observations at an address rest on; for a member that is not there, the look at its family."""
+    found = []
+    for side in sides:
+        fact = side.facts.get(address)
+        seen = fact.evidence if fact is not None else _look_of(facet.collector, side)
+        if seen is not None:
+            found.append(SideEvidence(side=side.host, taken=side.taken, evidence=seen))
+    return tuple(found)
+
+
+def _look_of(collector: str, side: Snapshot) -> Evidence | None:
+    seen = (fact.evidence for fact in side.facts.values() if fact.evidence is not None)
+    return next((evidence for evidence in seen if evidence.collector == collector), None)
 
 
 def _disagree(expected: Observation, observed: Observation, comparator: str) -> Verdict | None:
@@ -81,7 +101,7 @@ def _mark_reboot(wanted: tuple[Expectation, ...], findings: list[Finding], snaps
     disk_wanted = any(expectation.address == _ON_DISK for expectation in wanted)
     if loaded is None or loaded.kind is not FindingKind.DIFFERENT or not disk_wanted or _ON_DISK in by_address:
         return tuple(findings)
-    why = f"the module on disk is {_text(snapshot.observe(_ON_DISK))}, the loaded one is {_text(loaded.observed)}"
+    why = _disk_and_loaded(snapshot)
     return tuple(
         replace(finding, kind=FindingKind.REBOOT_PENDING, reason=why)
         if finding.address in _AFTER_REBOOT and finding.kind is not FindingKind.UNKNOWN
@@ -90,23 +110,58 @@ def _mark_reboot(wanted: tuple[Expectation, ...], findings: list[Finding], snaps
     )
 
 
-def compare_snapshots(first: Snapshot, second: Snapshot, *, component_of: ComponentOf) -> tuple[Finding, ...]:
+def compare_snapshots(
+    first: Snapshot, second: Snapshot, *, component_of: ComponentOf, sides: tuple[str, str] | None = None
+) -> tuple[Finding, ...]:
     """Compare two hosts by the facet table; each side's unknowns stay findings.
 
     Args:
         first: the side that counts as expected.
         second: the host that the findings are about.
         component_of: decides which packages must be equal; packages outside the GPU stack are informational.
+        sides: what the two are called; None takes the hosts' names.
     """
-    addresses = sorted({*first.facts, *second.facts})
-    found = (_differ(address, first, second, component_of) for address in addresses)
-    return tuple(finding for finding in found if finding is not None)
+    names = sides or (first.host, second.host)
+    found = (_differ(address, first, second, component_of, names) for address in sorted(_unsettled(first, second)))
+    return _mark_reboot_between([finding for finding in found if finding is not None], first, second)
+
+
+def _unsettled(first: Snapshot, second: Snapshot) -> Collection[str]:
+    """The addresses that must be looked at: all but those at which both sides hold the same known value or nothing.
+
+    Snapshots that were read with one cache of rows share equal rows, so that most of a fleet's facts are settled here.
+    """
+    if isinstance(first.facts, RowFacts) and isinstance(second.facts, RowFacts):
+        return first.facts.unsettled(second.facts)
+    return {*first.facts, *second.facts}
+
+
+def _mark_reboot_between(findings: list[Finding], first: Snapshot, second: Snapshot) -> tuple[Finding, ...]:
+    """Name the state in which both hosts have one module on disk, and one of them still has another loaded."""
+    by_address = {finding.address: finding for finding in findings}
+    loaded = by_address.get(_LOADED)
+    if loaded is None or loaded.kind is not FindingKind.DIFFERENT or _ON_DISK in by_address:
+        return tuple(findings)
+    pending = [
+        f"on {name} {_disk_and_loaded(side)}"
+        for name, side in zip(loaded.sides, (first, second), strict=True)
+        if _disagree(side.observe(_ON_DISK), side.observe(_LOADED), "upstream") is not None
+    ]
+    if not pending:
+        return tuple(findings)
+    return tuple(
+        replace(finding, kind=FindingKind.REBOOT_PENDING, reason="; ".join(pending))
+        if finding.address in _AFTER_REBOOT and finding.kind is FindingKind.DIFFERENT
+        else finding
+        for finding in findings
+    )
 
 
 def count_common(first: Snapshot, second: Snapshot) -> int:
     """How many facets of two hosts can be compared: those that neither side lacks for want of a look."""
-    addresses = {*first.facts, *second.facts}
-    return sum(not any(isinstance(side.observe(a), Unknown) for side in (first, second)) for a in addresses)
+    everything = len(first.facts.keys() | second.facts.keys())
+    unknown = (any(isinstance(s.observe(a), Unknown) for s in (first, second)) for a in _unsettled(first, second))
+    return everything - sum(unknown)
 
 
 def count_comparable(expectations: Iterable[Expectation], snapshot: Snapshot) -> int:
@@ -114,25 +169,41 @@ def count_comparable(expectations: Iterable[Expectation], snapshot: Snapshot) ->
     return sum(not isinstance(snapshot.observe(e.address), Unknown) for e in expectations)
 
 
-def _differ(address: str, first: Snapshot, second: Snapshot, component_of: ComponentOf) -> Finding | None:
+def _differ(
+    address: str, first: Snapshot, second: Snapshot, component_of: ComponentOf, names: tuple[str, str]
+) -> Finding | None:
     facet = facet_of(address)
     expected, observed = first.observe(address), second.observe(address)
     verdict = _disagree(expected, observed, SYMMETRIC.get(facet.comparator, facet.comparator))
     if verdict is None:
         return None
     kind, why = verdict
+    parity = _parity_class(address, facet, component_of)
+    if kind is FindingKind.DIFFERENT and facet.rule:
+        kind, why, parity = _by_rule(facet, RULES[facet.rule](first, second))
     return Finding(
         address=address,
         host=second.host,
         kind=kind,
         expected=expected,
         observed=observed,
-        sides=(first.host, second.host),
-        parity=_parity_class(address, facet, component_of),
+        sides=names,
+        parity=parity,
         cost=facet.cost,
         reason=why or facet.reason,
         curable=False,
+        rule=facet.rule,
+        evidence=_evidence(address, facet, first, second),
     )
+
+
+def _by_rule(facet: Facet, judgement: Judgement) -> tuple[FindingKind, str, ParityClass]:
+    """What a difference is by the facet's rule: one between compatible values is told, and has no say."""
+    if judgement.compatible:
+        why = f"compatible by the rule {facet.rule}; {facet.reason}"
+        return FindingKind.DIFFERENT, why, ParityClass.INFORMATIONAL
+    kind = FindingKind.UNKNOWN if judgement.compatible is None else FindingKind.DIFFERENT
+    return kind, judgement.reason, facet.parity
 
 
 def _parity_class(address: str, facet: Facet, component_of: ComponentOf) -> ParityClass:
@@ -140,6 +211,11 @@ def _parity_class(address: str, facet: Facet, component_of: ComponentOf) -> Pari
     if parts is not None and parts[0] == "package" and component_of(parts[1]) is None:
         return ParityClass.INFORMATIONAL
     return facet.parity
+
+
+def _disk_and_loaded(side: Snapshot) -> str:
+    disk, loaded = (_text(side.observe(address)) for address in (_ON_DISK, _LOADED))
+    return f"the module on disk is {disk}, the loaded one is {loaded}"
 
 
 def _text(observation: Observation) -> str:

@@ -1,15 +1,17 @@
 """Findings as plain values of a document, and back."""
 
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from gpuprov.compare.finding_id import finding_id
 from gpuprov.document.shape import Fields
-from gpuprov.document.snapshot_text import observation_value, read_observation
+from gpuprov.document.snapshot_text import observation_value, read_evidence, read_observation
 from gpuprov.model.facet import Cost, ParityClass
-from gpuprov.model.finding import Finding, FindingKind, Waiver
+from gpuprov.model.finding import Finding, FindingKind, SideEvidence, Waiver
 
 E = TypeVar("E", bound=StrEnum)
+
+_OPTIONAL: Final = ("origin", "rule", "basis")
 
 
 def finding_value(finding: Finding) -> dict[str, Any]:
@@ -31,6 +33,11 @@ def finding_value(finding: Finding) -> dict[str, Any]:
     if finding.waiver is not None:
         waiver = finding.waiver
         value["waiver"] = {"facet": waiver.facet, "reason": waiver.reason, "until": waiver.until}
+    value |= {key: text for key in _OPTIONAL if (text := getattr(finding, key))}
+    if finding.evidence:
+        value["evidence"] = [_evidence_value(item) for item in finding.evidence]
+    if finding.asked:
+        value["asked"] = True
     return value
 
 
@@ -51,6 +58,9 @@ def read_finding(row: Fields) -> Finding:
         reason=row.text("reason"),
         curable=row.flag("curable"),
         waiver=_waiver(row.fields("waiver")) if row.has("waiver") else None,
+        evidence=tuple(_evidence(item) for item in row.rows("evidence")) if row.has("evidence") else (),
+        asked=row.has("asked") and row.flag("asked"),
+        **{key: row.text(key) for key in _OPTIONAL if row.has(key)},
     )
 
 
@@ -65,3 +75,18 @@ def read_name(row: Fields, key: str, names: type[E]) -> E:
 
 def _waiver(row: Fields) -> Waiver:
     return Waiver(facet=row.text("facet"), reason=row.text("reason"), until=row.text("until"))
+
+
+def _evidence_value(item: SideEvidence) -> dict[str, Any]:
+    found = item.evidence
+    return {
+        "side": item.side,
+        "taken": item.taken,
+        "collector": found.collector,
+        "status": found.status,
+        "digest": found.digest,
+    }
+
+
+def _evidence(row: Fields) -> SideEvidence:
+    return SideEvidence(side=row.text("side"), taken=row.text("taken"), evidence=read_evidence(row))

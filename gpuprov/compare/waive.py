@@ -30,6 +30,8 @@ def expired(waiver: Waiver, today: str) -> bool:
 def waive(findings: Iterable[Finding], waivers: Iterable[Waiver], *, today: str) -> tuple[Finding, ...]:
     """Mark the findings that a waiver covers today; a waived finding stays, without a say in status and plan."""
     valid = [waiver for waiver in waivers if not expired(waiver, today)]
+    if not valid:
+        return tuple(findings)
     return tuple(
         replace(finding, waiver=next((w for w in valid if covers(w, finding.address)), None)) for finding in findings
     )

@@ -46,12 +46,29 @@ class Facet:
     cost: Cost
     reason: str
     """Why it matters, in one sentence; shown with a finding."""
+    rule: str = ""
+    """For `must-be-compatible`: the rule of compare/compatible.py that calls two values compatible."""
 
 
 def facet_row(
-    pattern: str, want: str, collector: str, comparator: str, parity: ParityClass, cost: Cost, reason: str
+    pattern: str,
+    want: str,
+    collector: str,
+    comparator: str,
+    parity: ParityClass,
+    cost: Cost,
+    reason: str,
+    *,
+    rule: str = "",
 ) -> Facet:
     """One row of the table, by position: the table is read in columns."""
     return Facet(
-        pattern=pattern, want=want, collector=collector, comparator=comparator, parity=parity, cost=cost, reason=reason
+        pattern=pattern,
+        want=want,
+        collector=collector,
+        comparator=comparator,
+        parity=parity,
+        cost=cost,
+        reason=reason,
+        rule=rule,
     )

@@ -4,7 +4,7 @@ from typing import Final
 
 from gpuprov.model.facet import Cost, Facet, ParityClass, facet_row
 
-_M, _I = ParityClass.MUST_EQUAL, ParityClass.INFORMATIONAL
+_M, _C, _I = ParityClass.MUST_EQUAL, ParityClass.MUST_BE_COMPATIBLE, ParityClass.INFORMATIONAL
 
 ROWS: Final[tuple[Facet, ...]] = (
     facet_row(
@@ -31,7 +31,16 @@ ROWS: Final[tuple[Facet, ...]] = (
         "open and proprietary modules support different GPUs",
     ),
     facet_row("stack.driver.kernels", "", "module", "equal", _I, Cost.OBSERVED, "kernels that have a driver module"),
-    facet_row("stack.cuda.toolkits", "", "cuda", "set", _I, Cost.OBSERVED, "toolkits that builds on the host find"),
+    facet_row(
+        "stack.cuda.toolkits",
+        "",
+        "cuda",
+        "set",
+        _C,
+        Cost.OBSERVED,
+        "what is built with one host's toolkit must run on the other",
+        rule="cuda-runs",
+    ),
     facet_row("stack.container.version", "", "docker", "equal", _I, Cost.OBSERVED, "the engine that runs containers"),
     facet_row(
         "stack.container.runtimes",

@@ -4,14 +4,22 @@ from typing import Final
 
 from gpuprov.model.facet import Cost, Facet, ParityClass, facet_row
 
-_M, _T, _I = ParityClass.MUST_EQUAL, ParityClass.TARGET_SPECIFIC, ParityClass.INFORMATIONAL
+_M, _C = ParityClass.MUST_EQUAL, ParityClass.MUST_BE_COMPATIBLE
+_T, _I = ParityClass.TARGET_SPECIFIC, ParityClass.INFORMATIONAL
 
 ROWS: Final[tuple[Facet, ...]] = (
     facet_row("host.name", "", "name", "equal", _T, Cost.OBSERVED, "names tell hosts apart"),
     facet_row("host.os", "os", "os", "equal", _M, Cost.REPLACEMENT, "packages are built for one release of one OS"),
     facet_row("host.arch", "lock", "arch", "equal", _M, Cost.REPLACEMENT, "packages are built for one architecture"),
     facet_row(
-        "host.kernel.release", "", "kernel", "equal", _I, Cost.OBSERVED, "kernel modules are built for one kernel"
+        "host.kernel.release",
+        "",
+        "kernel",
+        "equal",
+        _C,
+        Cost.OBSERVED,
+        "kernel modules are built for one kernel",
+        rule="kernel-has-driver",
     ),
     facet_row("host.boot_id", "", "boot", "equal", _T, Cost.OBSERVED, "proves that a reboot happened"),
     facet_row("host.uptime", "", "boot", "equal", _T, Cost.OBSERVED, "how long the host has run"),
@@ -53,4 +61,214 @@ ROWS: Final[tuple[Facet, ...]] = (
     facet_row("gpuprov.owned", "", "owned", "equal", _T, Cost.OBSERVED, "what gpuprov made on the host"),
     facet_row("gpuprov.proven", "", "proven", "equal", _T, Cost.OBSERVED, "the want that the last proof succeeded for"),
     facet_row("gpuprov.transaction", "", "transaction", "equal", _T, Cost.OBSERVED, "a package transaction of gpuprov"),
+    facet_row("host.accounts", "", "accounts", "equal", _I, Cost.OBSERVED, "where the names of users come from"),
+    facet_row(
+        "host.clock.correct",
+        "",
+        "clock",
+        "equal",
+        _M,
+        Cost.OBSERVED,
+        "with a wrong clock, certificates and tickets are refused",
+    ),
+    facet_row(
+        "host.clock.offset",
+        "",
+        "clock",
+        "equal",
+        _T,
+        Cost.OBSERVED,
+        "seconds that the clock is ahead of the controller's",
+    ),
+    facet_row("host.clock.service", "", "clock", "equal", _I, Cost.OBSERVED, "what keeps the clock right"),
+    facet_row(
+        "host.clock.synchronised", "", "clock", "equal", _M, Cost.OBSERVED, "a clock that nothing keeps goes wrong"
+    ),
+    facet_row("host.clock.zone", "", "clock", "equal", _I, Cost.OBSERVED, "times in logs are in this zone"),
+    facet_row("host.cpu.count", "", "hardware", "equal", _I, Cost.OBSERVED, "processors that jobs can have"),
+    facet_row("host.cpu.model", "", "hardware", "equal", _I, Cost.OBSERVED, "what feeds the GPUs"),
+    facet_row(
+        "host.firewall.input",
+        "",
+        "firewall",
+        "equal",
+        _I,
+        Cost.OBSERVED,
+        "what is dropped when no rule lets it through",
+    ),
+    facet_row(
+        "host.firewall.manager",
+        "",
+        "firewall",
+        "equal",
+        _I,
+        Cost.OBSERVED,
+        "what writes the rules of the packet filter",
+    ),
+    facet_row("host.firewall.rules", "", "firewall", "equal", _I, Cost.OBSERVED, "what may reach the host"),
+    facet_row("host.firmware", "", "hardware", "equal", _I, Cost.OBSERVED, "firmware decides about PCIe and power"),
+    facet_row(
+        "host.hugepages",
+        "",
+        "hardware",
+        "equal",
+        _M,
+        Cost.OBSERVED,
+        "memory that is set aside for programs that ask for large pages",
+    ),
+    facet_row(
+        "host.hugepages_transparent",
+        "",
+        "hardware",
+        "equal",
+        _M,
+        Cost.OBSERVED,
+        "large pages without asking change speed and memory use",
+    ),
+    facet_row(
+        "host.iommu", "", "hardware", "equal", _I, Cost.OBSERVED, "GPUs reach each other faster without translation"
+    ),
+    facet_row("host.kernel.installed", "", "kernels", "set", _I, Cost.OBSERVED, "kernels that can be booted"),
+    facet_row("host.kernel.next", "", "kernels", "equal", _I, Cost.OBSERVED, "the kernel that the next boot takes"),
+    facet_row(
+        "host.kernel.options",
+        "",
+        "kernels",
+        "set",
+        _I,
+        Cost.OBSERVED,
+        "options of this boot decide about memory, IOMMU and mitigations",
+    ),
+    facet_row("host.memory", "", "hardware", "equal", _I, Cost.OBSERVED, "memory that jobs can have, in MiB"),
+    facet_row("host.ports", "", "ports", "set", _I, Cost.OBSERVED, "what the host offers to others"),
+    facet_row("host.product", "", "hardware", "equal", _I, Cost.OBSERVED, "the machine, or the kind of instance"),
+    facet_row(
+        "host.reboot_required", "", "kernels", "equal", _I, Cost.OBSERVED, "packages whose update takes a reboot"
+    ),
+    facet_row("host.sudo", "", "sudo", "set", _I, Cost.OBSERVED, "who may become root"),
+    facet_row(
+        "apt.conflicts",
+        "",
+        "sources",
+        "equal",
+        _M,
+        Cost.OBSERVED,
+        "apt reads no list at all while one repository has two keys",
+    ),
+    facet_row("apt.history", "", "history", "equal", _T, Cost.OBSERVED, "who moved packages of the stack, and when"),
+    facet_row("apt.keys", "", "keys", "equal", _I, Cost.OBSERVED, "whose packages are trusted"),
+    facet_row(
+        "apt.origins", "", "origins", "equal", _I, Cost.OBSERVED, "who offers the installed packages of the stack"
+    ),
+    facet_row("apt.pins", "", "unattended", "equal", _I, Cost.OBSERVED, "which source goes before which"),
+    facet_row("apt.unattended", "", "unattended", "equal", _M, Cost.OBSERVED, "packages move while nobody looks"),
+    facet_row(
+        "apt.unattended_blacklist", "", "unattended", "set", _I, Cost.OBSERVED, "packages that stay when others move"
+    ),
+    facet_row(
+        "apt.unattended_origins",
+        "",
+        "unattended",
+        "set",
+        _I,
+        Cost.OBSERVED,
+        "sources that move packages while nobody looks",
+    ),
+    facet_row(
+        "apt.upgradable",
+        "",
+        "origins",
+        "equal",
+        _I,
+        Cost.OBSERVED,
+        "packages of the stack that the next upgrade would move",
+    ),
+    facet_row("disk[*].bytes", "", "disks", "equal", _T, Cost.OBSERVED, "size of a disk"),
+    facet_row("disk[*].content", "", "disks", "set", _T, Cost.OBSERVED, "what a disk holds: it is not empty"),
+    facet_row("disk[*].model", "", "disks", "equal", _T, Cost.OBSERVED, "what a disk is"),
+    facet_row("disk[*].mounts", "", "disks", "set", _T, Cost.OBSERVED, "a disk that is mounted is in use"),
+    facet_row(
+        "disk[*].serial", "", "disks", "equal", _T, Cost.OBSERVED, "tells disks apart: their names change at every boot"
+    ),
+    facet_row("disk[*].volume", "", "disks", "equal", _T, Cost.OBSERVED, "the EBS volume behind a disk"),
+    facet_row(
+        "group[*].gid",
+        "",
+        "accounts",
+        "equal",
+        _I,
+        Cost.OBSERVED,
+        "files on shared storage belong to numbers, not names",
+    ),
+    facet_row(
+        "group[*].members", "", "accounts", "set", _I, Cost.OBSERVED, "groups give access to GPUs, containers and data"
+    ),
+    facet_row("interface[*].driver", "", "interfaces", "equal", _T, Cost.OBSERVED, "what drives a network interface"),
+    facet_row(
+        "interface[*].mtu",
+        "",
+        "interfaces",
+        "equal",
+        _T,
+        Cost.OBSERVED,
+        "another size than the network's loses large packets",
+    ),
+    facet_row(
+        "interface[*].speed",
+        "",
+        "interfaces",
+        "equal",
+        _T,
+        Cost.OBSERVED,
+        "Mbit/s; a link at a lower speed slows every job",
+    ),
+    facet_row("interface[*].state", "", "interfaces", "equal", _T, Cost.OBSERVED, "whether a link is up"),
+    facet_row(
+        "limit[*].value",
+        "",
+        "limits",
+        "equal",
+        _M,
+        Cost.OBSERVED,
+        "RDMA and data loaders fail at limits that are too low",
+    ),
+    facet_row("mount[*].bytes", "", "mounts", "equal", _T, Cost.OBSERVED, "size of a file system"),
+    facet_row("mount[*].free", "", "mounts", "equal", _T, Cost.OBSERVED, "bytes that are left to ordinary users"),
+    facet_row(
+        "mount[*].fstab",
+        "",
+        "mounts",
+        "equal",
+        _T,
+        Cost.OBSERVED,
+        "a mount that is not in fstab may be gone after a reboot",
+    ),
+    facet_row("mount[*].options", "", "mounts", "set", _T, Cost.OBSERVED, "how a file system may be used"),
+    facet_row("mount[*].source", "", "mounts", "equal", _T, Cost.OBSERVED, "what is mounted"),
+    facet_row(
+        "mount[*].type", "", "mounts", "equal", _T, Cost.OBSERVED, "file systems differ in speed and in what they can"
+    ),
+    facet_row("sysctl[*].configured", "", "sysctl", "equal", _I, Cost.OBSERVED, "what the next boot sets"),
+    facet_row(
+        "sysctl[*].value",
+        "",
+        "sysctl",
+        "equal",
+        _M,
+        Cost.OBSERVED,
+        "settings of the kernel that change speed and behaviour",
+    ),
+    facet_row(
+        "user[*].groups", "", "accounts", "set", _I, Cost.OBSERVED, "groups give access to GPUs, containers and data"
+    ),
+    facet_row("user[*].shell", "", "accounts", "equal", _I, Cost.OBSERVED, "an account without a shell cannot log in"),
+    facet_row(
+        "user[*].uid",
+        "",
+        "accounts",
+        "equal",
+        _I,
+        Cost.OBSERVED,
+        "files on shared storage belong to numbers, not names",
+    ),
 )

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from gpuprov.model.facet import Cost, ParityClass
-from gpuprov.model.fact import Observation
+from gpuprov.model.fact import Evidence, Observation
 
 
 class FindingKind(StrEnum):
@@ -22,6 +23,9 @@ class FindingKind(StrEnum):
     """What is on disk is right; what is loaded is not."""
 
 
+_COUNTED: Final = frozenset({ParityClass.MUST_EQUAL, ParityClass.MUST_BE_COMPATIBLE})
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Waiver:
     """A finding that the spec takes upon itself until a date."""
@@ -31,6 +35,18 @@ class Waiver:
     reason: str
     until: str
     """ISO date, inclusive."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SideEvidence:
+    """What one side of a finding rests on."""
+
+    side: str
+    """The host that was looked at."""
+    taken: str
+    """When, as RFC 3339 in UTC, by the controller's clock."""
+    evidence: Evidence
+    """The collector, its exit status and the digest of what it printed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,8 +68,18 @@ class Finding:
     curable: bool = True
     """False when no change of gpuprov can end it."""
     waiver: Waiver | None = None
+    origin: str = ""
+    """Where a wanted side comes from, such as `lock: libcuda1=580.95.05-1`; empty between two hosts."""
+    rule: str = ""
+    """The rule that said whether the two are compatible; empty where nothing but equality will do."""
+    evidence: tuple[SideEvidence, ...] = ()
+    """What each observed side rests on, the first side first; a side without a look has none."""
+    basis: str = ""
+    """What the first side stands for where it is one of several hosts: ids name it in place of that host."""
+    asked: bool = False
+    """Whether the user gave it a say in the exit status that its class does not have (`--fail-on`)."""
 
     @property
     def counts(self) -> bool:
         """Whether the finding has a say in the exit status."""
-        return self.waiver is None and self.parity in {ParityClass.MUST_EQUAL, ParityClass.MUST_BE_COMPATIBLE}
+        return self.waiver is None and (self.asked or self.parity in _COUNTED)

@@ -1,24 +1,21 @@
 """The verdict: findings, waivers and hosts that could not be observed become one exit status."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from gpuprov.compare.finding_id import plain_id
 from gpuprov.compare.waive import covers, expired, waive
-from gpuprov.model.diagnostic import Diagnostic, Severity
-from gpuprov.model.finding import Finding, FindingKind, Waiver
+from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.model.facet import ParityClass
+from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.model.snapshot import NotObserved
 from gpuprov.model.status import ExitStatus, combine_statuses
+from gpuprov.parity.driver import driver_rows
 from gpuprov.parity.groups import group_findings, group_hosts
-from gpuprov.parity.types import Compared, Parity
+from gpuprov.parity.types import Compared, FailOn, Parity, Terms, WaiverFinding, WaiverTrouble
 
 
-def judge(
-    compared: Sequence[Compared],
-    *,
-    today: str,
-    not_observed: Iterable[NotObserved] = (),
-    waivers: Sequence[Waiver] = (),
-) -> Parity:
+def judge(compared: Sequence[Compared], terms: Terms, *, not_observed: Iterable[NotObserved] = ()) -> Parity:
     """Give the verdict over hosts that were compared and hosts that were not.
 
     DIFFERENT (7) when an unwaived difference counts; else INCOMPLETE (10) when something was not observed, by fact or
@@ -26,19 +23,15 @@ def judge(
 
     Args:
         compared: hosts with their findings.
-        today: ISO date, for the waivers' last days.
+        terms: waivers, the date, and what has a say.
         not_observed: hosts without a snapshot.
-        waivers: the spec's.
     """
-    hosts = [replace(host, findings=waive(host.findings, waivers, today=today)) for host in compared]
-    empty = [_unseen(host.host) for host in hosts if host.facets == 0]
+    hosts = [replace(host, findings=_weighed(host.findings, terms)) for host in compared]
     seen = [host for host in hosts if host.facets > 0]
-    missing = (*not_observed, *empty)
+    missing = (*not_observed, *(_unseen(host.host) for host in hosts if host.facets == 0))
     findings = [finding for host in seen for finding in host.findings]
     counting = [finding for finding in findings if finding.counts]
-    diagnostics = [*_waiver_diagnostics(waivers, findings, today, complete=not missing)]
-    if not seen:
-        diagnostics.append(_nothing(missing))
+    waivers = tuple(_waiver_findings(terms, findings, complete=not missing))
     return Parity(
         hosts=tuple(host.host for host in seen),
         facets=sum(host.facets for host in seen),
@@ -47,15 +40,27 @@ def judge(
         not_compared=missing,
         groups=group_hosts(seen),
         rows=group_findings(counting),
-        diagnostics=tuple(diagnostics),
-        status=_status(counting, incomplete=bool(missing) or not seen),
+        diagnostics=() if seen else (_nothing(missing),),
+        status=_status(counting, waivers, incomplete=bool(missing) or not seen),
+        waivers=waivers,
+        drivers=driver_rows(seen),
+        between=terms.between,
+        taken=min((host.taken for host in seen if host.taken), default=""),
     )
 
 
-def _status(counting: Iterable[Finding], *, incomplete: bool) -> ExitStatus:
+def _weighed(findings: tuple[Finding, ...], terms: Terms) -> tuple[Finding, ...]:
+    """Mark what a waiver covers, and what the user gave a say."""
+    asked = {ParityClass(name.value) for name in terms.fail_on if name is not FailOn.WAIVER}
+    marked = tuple(replace(f, asked=True) if f.parity in asked else f for f in findings) if asked else findings
+    return waive(marked, terms.waivers, today=terms.today)
+
+
+def _status(counting: Iterable[Finding], waivers: Iterable[WaiverFinding], *, incomplete: bool) -> ExitStatus:
     statuses = {
         ExitStatus.INCOMPLETE if finding.kind is FindingKind.UNKNOWN else ExitStatus.DIFFERENT for finding in counting
     }
+    statuses |= {ExitStatus.DIFFERENT for waiver in waivers if waiver.counts}
     if incomplete:
         statuses.add(ExitStatus.INCOMPLETE)
     return combine_statuses(statuses)
@@ -80,30 +85,24 @@ def _nothing(missing: Sequence[NotObserved]) -> Diagnostic:
     )
 
 
-def _waiver_diagnostics(
-    waivers: Sequence[Waiver], findings: Sequence[Finding], today: str, *, complete: bool
-) -> list[Diagnostic]:
-    """Say which waivers are over or cover nothing; warnings, since what an expired one covered now counts anyway."""
-    diagnostics = []
-    for waiver in waivers:
-        covered = [finding for finding in findings if covers(waiver, finding.address)]
-        if expired(waiver, today):
-            counts = f"{len(covered)} findings count again" if covered else "it covers nothing any more"
-            diagnostics.append(
-                _waiver_warning(waiver, f"the waiver for {waiver.facet} expired on {waiver.until}: {counts}")
-            )
-        # Where a host or a fact could not be observed, the waiver may cover what nobody saw.
-        elif not covered and complete:
-            diagnostics.append(_waiver_warning(waiver, f"the waiver for {waiver.facet} covers nothing"))
-    return diagnostics
+def _waiver_findings(terms: Terms, findings: Sequence[Finding], *, complete: bool) -> Iterator[WaiverFinding]:
+    """Say which waivers are over or cover nothing.
 
-
-def _waiver_warning(waiver: Waiver, summary: str) -> Diagnostic:
-    return Diagnostic(
-        code="GP-PAR-006",
-        summary=summary,
-        address="parity.waivers",
-        detail=f"reason given: {waiver.reason}",
-        hint="remove it from the spec, or give it a new date and reason",
-        severity=Severity.WARNING,
-    )
+    Where a host could not be observed, or only some were to be compared, a waiver may cover what nobody looked at.
+    """
+    for place, waiver in enumerate(terms.waivers):
+        covered = sum(covers(waiver, finding.address) for finding in findings)
+        over = expired(waiver, terms.today)
+        if not over and (covered or not (complete and terms.whole)):
+            continue
+        trouble = WaiverTrouble.EXPIRED if over else WaiverTrouble.UNUSED
+        address = f"parity.waivers[{place}]"
+        yield WaiverFinding(
+            id=plain_id("waiver", waiver.facet, trouble.value),
+            address=address,
+            waiver=waiver,
+            trouble=trouble,
+            covered=covered,
+            counts=FailOn.WAIVER in terms.fail_on,
+            span=terms.spans.get(address),
+        )

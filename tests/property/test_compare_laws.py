@@ -13,6 +13,11 @@ ADDRESSES = (
     "gpu.count",
     "gpu.models",
     "stack.driver.nvml",
+    "stack.driver.loaded",
+    "stack.driver.on_disk",
+    "stack.cuda.toolkits",
+    "host.kernel.release",
+    "host.uptime",
     "stack.container.runtimes",
     "something.new",
     'package["docker.io"].version',
@@ -54,6 +59,7 @@ MIRRORED = {
     FindingKind.UNEXPECTED: FindingKind.MISSING,
     FindingKind.DIFFERENT: FindingKind.DIFFERENT,
     FindingKind.UNKNOWN: FindingKind.UNKNOWN,
+    FindingKind.REBOOT_PENDING: FindingKind.REBOOT_PENDING,
 }
 
 

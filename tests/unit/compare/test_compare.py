@@ -1,5 +1,6 @@
 """Each case is a want or a first host, a second host, and the findings that must follow."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,8 @@ import yaml
 from host_builders import edit, make_snapshot, make_want, observation, satisfied
 
 from gpuprov.compare.compare import compare_snapshots, compare_want, count_common, count_comparable
-from gpuprov.model.fact import Known, Unknown
-from gpuprov.model.finding import Finding, FindingKind
+from gpuprov.model.fact import Evidence, Known, Unknown
+from gpuprov.model.finding import Finding, FindingKind, SideEvidence
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.want.expectations import expectations
 from gpuprov.want.owned import owned_of
@@ -52,6 +53,29 @@ def test_two_hosts(name: str) -> None:
     findings = compare_snapshots(first, second, component_of=STACK.get)
     assert [told(finding) for finding in findings] == case["findings"]
     assert {(finding.host, finding.sides) for finding in findings} <= {("b", ("a", "b"))}
+    for address, words in case.get("reasons", {}).items():
+        assert words in next(f.reason for f in findings if f.address == address)
+
+
+def test_a_finding_keeps_the_evidence_of_each_side_that_was_looked_at() -> None:
+    seen = Evidence(collector="packages", status=0, digest="sha256:1")
+    host = make_snapshot({'package["bash"].version': "5"}, "b")
+    host = replace(host, facts={a: replace(fact, evidence=seen) for a, fact in host.facts.items()})
+    first = make_snapshot({'package["bash"].version': "6", 'package["nvidia-utils-535"].version': "1"}, "a")
+    found = compare_snapshots(first, host, component_of=STACK.get)
+    # The second is absent on b: what says so is the look at all packages.
+    assert [finding.evidence for finding in found] == [(SideEvidence(side="b", taken=host.taken, evidence=seen),)] * 2
+
+
+def test_a_finding_names_its_rule_and_where_what_is_wanted_comes_from() -> None:
+    want = make_want()
+    host = edit(satisfied(want), {'package["libcuda1"].version': Known("570.1-1")})
+    (finding,) = compare_want(expectations(want, owned_of(host)), host)
+    assert finding.origin == "lock: libcuda1=580.95.05-1"
+    case = TWO_HOSTS["names and boots differ between any two hosts"]
+    kernel = compare_snapshots(*two(case), component_of=STACK.get)[1]
+    assert (kernel.address, kernel.rule, kernel.counts) == ("host.kernel.release", "kernel-has-driver", False)
+    assert "compatible by the rule kernel-has-driver" in kernel.reason
 
 
 def test_a_finding_says_what_was_expected_and_what_was_seen() -> None:

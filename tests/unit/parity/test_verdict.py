@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
-from gpuprov.model.diagnostic import Severity
 from gpuprov.model.facet import Cost, ParityClass
 from gpuprov.model.fact import Absent, Known, Unknown
 from gpuprov.model.finding import Finding, FindingKind, Waiver
 from gpuprov.model.snapshot import NotObserved
-from gpuprov.parity.types import Compared, Parity
+from gpuprov.parity.types import Compared, FailOn, Parity, Terms, WaiverTrouble
 from gpuprov.parity.verdict import judge
 
 FILE = next(p for p in Path(__file__).parents if p.name == "tests") / "cases" / "parity" / "verdict.yaml"
@@ -49,7 +48,13 @@ def verdict_of(case: dict[str, Any]) -> Parity:
         NotObserved(host=host, code="GP-SSH-001", reason="it does not answer") for host in case.get("missing", [])
     ]
     waivers = [Waiver(facet=facet, reason="agreed", until=until) for facet, until in case.get("waivers", {}).items()]
-    return judge(compared, today="2026-11-30", not_observed=missing, waivers=waivers)
+    terms = Terms(
+        today="2026-11-30",
+        waivers=tuple(waivers),
+        fail_on=frozenset(FailOn(name) for name in case.get("fail_on", [])),
+        whole=case.get("whole", True),
+    )
+    return judge(compared, terms, not_observed=missing)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -68,6 +73,7 @@ def test_verdict(name: str) -> None:
         assert {row.finding.address: list(row.hosts) for row in parity.rows} == case["rows"]
     told = [f"{diagnostic.code} {diagnostic.severity}: {diagnostic.summary}" for diagnostic in parity.diagnostics]
     assert told == case.get("diagnostics", [])
+    assert [finding.text for finding in parity.waivers] == case.get("waiver_findings", [])
 
 
 def test_every_host_is_in_one_group_or_not_compared() -> None:
@@ -85,7 +91,8 @@ def test_a_verdict_that_is_done_has_compared_something() -> None:
         assert parity.status or parity.facets
 
 
-def test_waiver_trouble_is_a_warning() -> None:
-    parity = verdict_of({"compared": {"node-1": []}, "waivers": {"host.os": "2026-11-29"}})
-    assert [d.severity for d in parity.diagnostics] == [Severity.WARNING]
-    assert "agreed" in parity.diagnostics[0].detail
+def test_a_waiver_in_trouble_is_a_finding_with_a_stable_id() -> None:
+    (late,) = verdict_of({"compared": {"node-1": []}, "waivers": {"host.os": "2026-11-29"}}).waivers
+    (again,) = verdict_of({"compared": {"n": ["different: host.os"]}, "waivers": {"host.os": "2026-11-28"}}).waivers
+    assert late.id == again.id
+    assert (late.address, late.waiver.reason, late.trouble) == ("parity.waivers[0]", "agreed", WaiverTrouble.EXPIRED)
