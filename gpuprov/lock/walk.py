@@ -84,6 +84,10 @@ class _Walk:
             self._lose(name, f"{name} {stanza.version} conflicts with a requested package")
             return False
         for group in stanza.needs:
+            if not self._satisfied(group, self.chosen) and not any(self._targets(relation) for relation in group):
+                self._lose(name, f"{name} {stanza.version} needs {' | '.join(map(str, group))}, which nothing offers")
+                return False
+        for group in stanza.needs:
             done = yield from self._answer(name, group)
             if not done:
                 self._lose(name, f"{name} {stanza.version} needs {' | '.join(map(str, group))}, which cannot be had")
@@ -116,18 +120,17 @@ class _Walk:
         return [s for s in self.candidates.targets(relation) if s.name not in self.lost]
 
     def _ordered(self, relation: Relation) -> list[Stanza]:
-        def key(stanza: Stanza) -> tuple[object, ...]:
-            return (
-                stanza.name not in self.protected,
-                stanza.name not in self.chosen,
-                stanza.name != relation.name,
-                not stanza.essential,
-                not stanza.important,
-                _PRIORITIES.get(stanza.priority, 5),
-                -self.candidates.index.mention(stanza.name),
-            )
+        return sorted(self._targets(relation), key=lambda stanza: self._rank(stanza, relation))
 
-        return sorted(self._targets(relation), key=key)
+    def _rank(self, stanza: Stanza, relation: Relation) -> tuple[int, ...]:
+        """Sorts what could answer one name of a dependency, the best first."""
+        return (
+            stanza.name != relation.name,
+            not stanza.essential,
+            not stanza.important,
+            _PRIORITIES.get(stanza.priority, 5),
+            -self.candidates.index.mention(stanza.name),
+        )
 
     def _settle_conflicts(self, stanza: Stanza) -> bool:
         """A protected package takes the candidates of what it conflicts with; another yields to the protected ones."""

@@ -1,0 +1,38 @@
+"""Drawn small archives: gpuprov's plan is apt's; where apt gives up and gpuprov's search does not, apt takes its.
+
+`GPUPROV_TEST_ARCHIVES` draws more.
+"""
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from differential import closed, difference, our_answer, plan_of
+from drawn_archive import draw_archive
+from private_apt import make_apt
+from stanza_rows import index_of, publish
+
+ARCHIVES = int(os.environ.get("GPUPROV_TEST_ARCHIVES", "60"))
+
+pytestmark = [pytest.mark.network, pytest.mark.timeout(120 + ARCHIVES)]
+
+
+def test_the_plan_is_apts_and_the_searchs_answer_is_one(tmp_path: Path) -> None:
+    drawn = draw_archive(seed=1, count=ARCHIVES)
+    rows = {"drawn": drawn.rows}
+    index, apt = index_of(rows), make_apt(tmp_path / "apt", publish(rows, tmp_path / "sources"))
+    seen: Counter[str] = Counter()
+    wrong = {}
+    for request in drawn.requests:
+        answer = our_answer(index, request)
+        plan, theirs = plan_of(answer), apt.plan(request)
+        if answer is not None and answer.searched and theirs is None:
+            seen["searched"] += 1
+            theirs = apt.plan(closed(plan or {}))
+        else:
+            seen["planned" if plan else "refused"] += 1
+        if text := difference(plan, theirs):
+            wrong[request] = text
+    assert wrong == {}
+    assert all(seen[kind] > ARCHIVES // 10 for kind in ("planned", "refused", "searched")), seen
