@@ -1,6 +1,7 @@
 """An observation in a sentence."""
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -8,17 +9,26 @@ from gpuprov.model.fact import Known, Observation, Unknown
 from gpuprov.model.finding import Finding
 
 _LONGEST: Final = 100
+# What XML 1.0 cannot hold (its production 2, Char), and the marks that turn the direction of a text: either would let
+# a value of a host steer a terminal, break a report, or look like something that it is not.
+_UNPRINTABLE: Final = re.compile(
+    "[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+def printable(text: str) -> str:
+    """A text with what cannot be printed, or misleads, written as an escape."""
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
 
 
 def observation_text(observation: Observation) -> str:
     """The value, `absent`, or why it is unknown; long values are cut."""
     if isinstance(observation, Unknown):
-        return f"unknown ({observation.reason})"
+        return printable(f"unknown ({observation.reason})")
     if not isinstance(observation, Known):
         return "absent"
     value = observation.value
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    text = text.replace("\n", "\\n")
+    text = printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).replace("\n", "\\n")
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 

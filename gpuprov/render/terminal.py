@@ -3,7 +3,7 @@
 import os
 import sys
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TextIO
 
 from rich.console import Console
 from rich.theme import Theme
@@ -41,6 +41,14 @@ def open_terminal(*, colour: bool | None = None) -> Terminal:
         colour: True or False to force; None asks the terminal and the environment (NO_COLOR).
     """
     return Terminal(out=_console(colour, stderr=False), err=_console(colour, stderr=True))
+
+
+def text_terminal(stream: TextIO) -> Terminal:
+    """Open a terminal that writes results and everything else to a stream, without colour, as a pipe would get them."""
+    console = Console(
+        file=stream, theme=_THEME, highlight=False, markup=False, emoji=False, soft_wrap=True, width=_PIPE_WIDTH
+    )
+    return Terminal(out=console, err=console)
 
 
 def _console(colour: bool | None, *, stderr: bool) -> Console:  # noqa: FBT001

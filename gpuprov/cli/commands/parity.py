@@ -7,12 +7,13 @@ import click
 from gpuprov.app.access import Access
 from gpuprov.app.optional_site import site_if_there
 from gpuprov.app.parity import ParityRequest, parity
+from gpuprov.app.places import find_places
 from gpuprov.cli.options import access_options, json_option, spec_option
-from gpuprov.parity.report import report_body
+from gpuprov.cli.report_format import choose_formats, format_option, reporting_errors, verdict_report
 from gpuprov.render.diagnostics import show_diagnostics
-from gpuprov.render.json_text import show_json
-from gpuprov.render.parity_text import show_parity
 from gpuprov.render.progress import ProgressView
+from gpuprov.render.reports.types import ReportFormat
+from gpuprov.render.reports.write import write_reports
 from gpuprov.render.terminal import open_terminal
 
 
@@ -21,10 +22,18 @@ from gpuprov.render.terminal import open_terminal
 @click.option("--against", type=click.Choice(["lock"]), help="Compare hosts with the lock: what drifted?")
 @spec_option
 @access_options
+@format_option
 @json_option
 def command(
-    *, operands: tuple[str, ...], against: str | None, spec: Path, access: Access, as_json: bool, no_colour: bool,
-) -> int:  # fmt: skip
+    *,
+    operands: tuple[str, ...],
+    against: str | None,
+    spec: Path,
+    access: Access,
+    formats: tuple[ReportFormat, ...],
+    as_json: bool,
+    no_colour: bool,
+) -> int:
     """Show what differs, read-only: two hosts, snapshots or targets, or hosts and the lock.
 
     An operand is a file (./x, or a name ending in .json, .yaml, .lock), host:NAME, pool:NAME, target:onprem,
@@ -34,12 +43,13 @@ def command(
     Status: 0 in sync, 7 differences, 10 when something could not be observed.
     """
     terminal = open_terminal(colour=False if no_colour else None)
-    request = ParityRequest(operands=operands, against_lock=against == "lock", site=site_if_there(spec), access=access)
-    with ProgressView(terminal) as view:
-        result = parity(request, view)
+    chosen = choose_formats(formats, as_json=as_json)
+    with reporting_errors(chosen, terminal, as_json=as_json):
+        site = site_if_there(spec)
+        request = ParityRequest(operands=operands, against_lock=against == "lock", site=site, access=access)
+        with ProgressView(terminal) as view:
+            result = parity(request, view)
+        places = find_places(site, result)
     show_diagnostics(result.diagnostics, terminal)
-    if as_json:
-        show_json(report_body(result), terminal)
-    else:
-        show_parity(result, terminal)
+    write_reports(verdict_report(result, places), chosen, terminal)
     return int(result.status)

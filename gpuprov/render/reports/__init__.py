@@ -1,0 +1,1 @@
+"""What `parity` found, in the forms that CI systems and people's browsers read."""
