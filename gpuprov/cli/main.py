@@ -12,6 +12,7 @@ from gpuprov.cli.ending import end_with
 _COMMANDS: Final = {
     "init": "Write a commented spec and inventory; with --from HOST, of what is there.",
     "validate": "Check the spec, offline: all errors in one run.",
+    "schema": "Print the JSON Schema of the spec, for editors.",
     "lock": "Resolve the spec to exact packages and write gpuprov.lock.",
     "preview": "Show what `up` would do: resources in the cloud, changes on each host.",
     "up": "Make what is missing, bring hosts to the locked stack, and prove it.",

@@ -1,14 +1,17 @@
 """The JSON schema of the spec, from its types: editors check a spec while it is written."""
 
+import json
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from typing import Any, Final, Union, get_args, get_origin
 
 from gpuprov.document.envelope import API_VERSION
+from gpuprov.document.node import MappingNode, Node, SequenceNode
+from gpuprov.document.yaml_text import parse_yaml
 from gpuprov.spec.about import About
+from gpuprov.spec.fields import field_type, is_required
 from gpuprov.spec.scalars import CHECKS
-from gpuprov.spec.tree import field_type
 from gpuprov.spec.written import SHORTHANDS, WrittenSpec
 
 Schema = dict[str, Any]
@@ -26,6 +29,11 @@ def spec_schema() -> Schema:
     return {"$schema": DIALECT, "title": "gpuprov spec", **schema}
 
 
+def schema_text() -> str:
+    """The schema as the text of a file."""
+    return json.dumps(spec_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 def _object(cls: type) -> Schema:
     schema: Schema = {
         "type": "object",
@@ -33,7 +41,7 @@ def _object(cls: type) -> Schema:
         "additionalProperties": False,
         "properties": {spec_field.name: _field(spec_field) for spec_field in fields(cls)},
     }
-    required = [f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING]
+    required = [f.name for f in fields(cls) if is_required(f)]
     return {**schema, "required": required} if required else schema
 
 
@@ -43,7 +51,18 @@ def _field(spec_field: "Field[Any]") -> Schema:
     schema["description"] = about.text if not about.not_yet else f"{about.text} {about.not_yet}"
     if isinstance(spec_field.default, str | bool | int) and spec_field.default != "":
         schema["default"] = spec_field.default
+    if about.example:
+        schema["examples"] = [_plain(parse_yaml(about.example, "example"))]
     return schema
+
+
+def _plain(node: Node) -> object:
+    """An example as JSON."""
+    if isinstance(node, MappingNode):
+        return {entry.key.text: _plain(entry.value) for entry in node.entries}
+    if isinstance(node, SequenceNode):
+        return [_plain(item) for item in node.items]
+    return int(node.text) if node.tag == "int" else None if node.is_null else node.text
 
 
 def _hint(hint: Any, about: About) -> Schema:

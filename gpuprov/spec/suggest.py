@@ -1,11 +1,8 @@
 """Suggestions for a word that is not known: the nearest known one, or where in the spec such a key belongs."""
 
-import types
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any, Union, get_args, get_origin
+from collections.abc import Sequence
 
-from gpuprov.spec.written import WrittenSpec
+from gpuprov.spec.fields import spec_fields
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
@@ -21,27 +18,5 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
 
 def elsewhere(key: str) -> str:
     """Say where in a spec a key of this name belongs; empty when there is no such key."""
-    places = [address for address in addresses(WrittenSpec) if address.rpartition(".")[2] == key]
+    places = [spec_field.address for spec_field in spec_fields() if spec_field.name == key]
     return f"{key} belongs to {' or '.join(places)}" if places else ""
-
-
-def addresses(cls: type, prefix: str = "") -> Iterator[str]:
-    """Every address of a type, with `*` for names."""
-    for spec_field in fields(cls):
-        address = f"{prefix}{spec_field.name}"
-        yield address
-        hint = getattr(spec_field.type, "__origin__", spec_field.type)
-        yield from _below(hint, address)
-
-
-def _below(hint: Any, address: str) -> Iterator[str]:
-    origin = get_origin(hint)
-    if is_dataclass(hint) and isinstance(hint, type):
-        yield from addresses(hint, f"{address}.")
-    elif origin in {types.UnionType, Union}:
-        for member in get_args(hint):
-            yield from _below(member, address)
-    elif origin is tuple:
-        yield from _below(get_args(hint)[0], f"{address}[*]")
-    elif origin is Mapping:
-        yield from _below(get_args(hint)[1], f"{address}.*")

@@ -3,13 +3,14 @@
 import re
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from dataclasses import Field, fields, is_dataclass, replace
 from typing import Any, Final, Union, get_args, get_origin
 
 from gpuprov.document.node import MappingNode, Node, Scalar, SequenceNode, describe_node
 from gpuprov.document.yaml_text import MAX_PROBLEMS
 from gpuprov.model.diagnostic import Diagnostic, Span
 from gpuprov.spec.about import About
+from gpuprov.spec.fields import field_type, is_required
 from gpuprov.spec.suggest import did_you_mean, elsewhere
 from gpuprov.spec.texts import read_flag, read_integer, read_text
 from gpuprov.spec.written import SHORTHANDS
@@ -123,7 +124,7 @@ class Decoder:
             hint, of_field = field_type(known[key])
             values[key] = self.decode(hint, entry.value, at, of_field)
         for name, spec_field in known.items():
-            if name not in values and _required(spec_field):
+            if name not in values and is_required(spec_field):
                 hint, _ = field_type(spec_field)
                 values[name] = self._missing(spec_field, node, address) if node.whole else placeholder(hint)
         return cls(**values)
@@ -227,15 +228,6 @@ def not_converged(address: str, about: About, span: Span | None, what: str) -> D
     )
 
 
-def field_type(spec_field: "Field[Any]") -> tuple[Any, About]:
-    """The type of a field and what is said of it."""
-    hint: Any = spec_field.type
-    if not hasattr(hint, "__metadata__"):
-        return hint, _ANY
-    about = next((m for m in hint.__metadata__ if isinstance(m, About)), _ANY)
-    return hint.__origin__, about
-
-
 def join(address: str, key: str) -> str:
     """The address of a key: `pools.train`, `files["/etc/motd"]`."""
     if key.replace("-", "_").isidentifier() or (key.isascii() and key.replace("-", "").isalnum()):
@@ -250,15 +242,11 @@ def placeholder(hint: Any) -> Any:
     if optional or inner is object:
         return None
     if is_dataclass(inner) and isinstance(inner, type):
-        return inner(**{f.name: placeholder(field_type(f)[0]) for f in fields(inner) if _required(f)})
+        return inner(**{f.name: placeholder(field_type(f)[0]) for f in fields(inner) if is_required(f)})
     origin = get_origin(inner)
     if origin is tuple:
         return ()
     return {} if origin is Mapping else inner()
-
-
-def _required(spec_field: "Field[Any]") -> bool:
-    return spec_field.default is MISSING and spec_field.default_factory is MISSING
 
 
 def _optional(hint: Any) -> tuple[Any, bool]:

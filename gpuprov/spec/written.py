@@ -131,7 +131,10 @@ class WrittenParity:
 
     waivers: Annotated[
         tuple[WrittenWaiver, ...],
-        About("Differences that are accepted until a date.", example="[{facet: ..., reason: ..., until: 2027-03-01}]"),
+        About(
+            "Differences that are accepted until a date.",
+            example="[{facet: host.kernel.release, reason: kernels follow the OS, until: 2027-03-01}]",
+        ),
     ] = ()
 
 

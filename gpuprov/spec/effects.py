@@ -1,0 +1,195 @@
+"""What each field of a spec becomes on a host, and what changing it costs; `explain` and the reference print it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gpuprov.model.facet import Cost
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Effect:
+    """One row: a field, or all fields below an address."""
+
+    address: str
+    facets: tuple[str, ...]
+    """Patterns of the facets that it becomes, in the table of model/facets.py; empty: it becomes nothing on a host."""
+    cost: Cost
+    """The most that a change can cost a host that runs; OBSERVED: gpuprov finds a difference and cannot change it."""
+    change: str
+    """What a change does, in one sentence."""
+
+
+_PACKAGE: Final = ("package[*].version", "package[*].state", "package[*].held", "apt.dpkg")
+_FILE: Final = ("file[*].sha256", "file[*].mode", "file[*].owner", "file[*].group")
+_SERVICE: Final = ("service[*].active", "service[*].enabled")
+_DRIVER: Final = ("stack.driver.on_disk", "stack.driver.loaded", "stack.driver.nvml")
+_RELOCK: Final = "The lock is stale until `gpuprov lock` ran;"
+
+
+def _row(address: str, cost: Cost, change: str, *facets: str) -> Effect:
+    return Effect(address=address, facets=facets, cost=cost, change=change)
+
+
+EFFECTS: Final[tuple[Effect, ...]] = (
+    _row("apiVersion", Cost.NOTHING, "It is the form of the spec; hosts do not see it."),
+    _row(
+        "name",
+        Cost.NOTHING,
+        "Hosts in a rack do not see it; with hosts in the cloud `up` refuses a new name, for their stack goes by it.",
+    ),
+    _row(
+        "os",
+        Cost.REPLACEMENT,
+        f"{_RELOCK} a host with another OS is refused: install it, or make the instance anew.",
+        "host.os",
+        "host.arch",
+    ),
+    _row(
+        "sources",
+        Cost.NOTHING,
+        f"{_RELOCK} hosts get the source's entry and key where a locked package comes from it.",
+        *_FILE,
+        *_PACKAGE,
+    ),
+    _row(
+        "stack.driver",
+        Cost.REBOOT,
+        f"{_RELOCK} hosts with GPUs get the driver's packages and reboot into it, batch by batch.",
+        *_DRIVER,
+        "stack.driver.modules",
+        *_PACKAGE,
+        *_SERVICE,
+        *_FILE,
+    ),
+    _row(
+        "stack.driver.modules",
+        Cost.REBOOT,
+        f"{_RELOCK} hosts with GPUs get the packages of the other flavour and reboot into it.",
+        "stack.driver.modules",
+        *_PACKAGE,
+    ),
+    _row("stack.cuda", Cost.NOTHING, f"{_RELOCK} the toolkit's packages change.", *_PACKAGE),
+    _row(
+        "stack.container",
+        Cost.RESTART,
+        f"{_RELOCK} the engine restarts when its packages or its settings change.",
+        "stack.container.runtimes",
+        "file[*].text",
+        *_PACKAGE,
+        *_SERVICE,
+    ),
+    _row(
+        "stack.fabric",
+        Cost.REBOOT,
+        f"{_RELOCK} Fabric Manager is one set with the driver, and comes or goes with it.",
+        *_PACKAGE,
+        *_SERVICE,
+    ),
+    _row("stack.dcgm", Cost.RESTART, f"{_RELOCK} DCGM and its exporter restart.", *_PACKAGE, *_SERVICE),
+    _row(
+        "stack.packages",
+        Cost.RESTART,
+        f"{_RELOCK} the packages come, move or are released; a unit that gpuprov knows restarts with its package.",
+        *_PACKAGE,
+        *_SERVICE,
+    ),
+    _row(
+        "stack.frameworks", Cost.NOTHING, f"{_RELOCK} this release locks them and does not install them: `up` refuses."
+    ),
+    _row("lock", Cost.NOTHING, "The lock is stale until `gpuprov lock` ran."),
+    _row(
+        "pools.*.gpu",
+        Cost.OBSERVED,
+        "gpuprov finds other GPUs, and cannot make them; the model also decides about modules and Fabric Manager.",
+        "gpu.count",
+        "gpu.models",
+        *_PACKAGE,
+        *_SERVICE,
+    ),
+    _row("pools.*.gpu.model", Cost.OBSERVED, "gpuprov finds other GPUs, and cannot make them.", "gpu.models"),
+    _row("pools.*.gpu.per_host", Cost.OBSERVED, "gpuprov finds missing GPUs, and cannot make them.", "gpu.count"),
+    _row(
+        "pools.*.os",
+        Cost.REPLACEMENT,
+        f"{_RELOCK} a host with another OS is refused: install it, or make the instance anew.",
+        "host.os",
+        "host.arch",
+    ),
+    _row("pools.*.onprem", Cost.NOTHING, "Other hosts belong to the pool; those that left it are not touched."),
+    _row("pools.*.rollout", Cost.NOTHING, "The next run takes other steps."),
+    _row("pools.*.stack", Cost.REBOOT, "As the same field of the spec's `stack`, on the pool's hosts."),
+    _row("pools.*.verify", Cost.NOTHING, "The commands run after the next change of a host."),
+    _row(
+        "pools.*.cloud",
+        Cost.REPLACEMENT,
+        "Instances are made for new hosts; one that would go is refused unless `--replace` names it.",
+    ),
+    _row(
+        "pools.*.cloud.instance",
+        Cost.REPLACEMENT,
+        "Another type is another instance: refused unless `--replace` names the host.",
+    ),
+    _row(
+        "pools.*.cloud.root", Cost.NOTHING, "The volume grows in place; a smaller one comes only with a new instance."
+    ),
+    _row(
+        "files",
+        Cost.NOTHING,
+        "The file is written as it stands here; one that is taken out of the spec goes from the hosts.",
+        *_FILE,
+    ),
+    _row(
+        "monitoring.exporters",
+        Cost.RESTART,
+        f"{_RELOCK} the exporters' packages and units come, restart or go.",
+        "exporter[*].answers",
+        *_PACKAGE,
+        *_SERVICE,
+    ),
+    _row("verify", Cost.NOTHING, "The commands run after the next change of a host."),
+    _row("targets.onprem", Cost.NOTHING, "Other hosts belong to the pools; those that left them are not touched."),
+    _row(
+        "targets.cloud",
+        Cost.REPLACEMENT,
+        "What stands changes in place where AWS can; what would be made anew is refused unless `--replace` names it.",
+    ),
+    _row(
+        "targets.cloud.network.cidr", Cost.REPLACEMENT, "Another network is another place for all instances: refused."
+    ),
+    _row("targets.cloud.network.ranges", Cost.NOTHING, "Rules of the security group change in place."),
+    _row("targets.cloud.network.ssh_from", Cost.NOTHING, "Rules of the security group change in place."),
+    _row("targets.cloud.network.open", Cost.NOTHING, "Rules of the security group change in place."),
+    _row("targets.cloud.network.zones", Cost.NOTHING, "It decides about new instances; those that stand stay."),
+    _row("targets.cloud.profile", Cost.NOTHING, "Another identity makes the changes."),
+    _row("targets.cloud.assume_role", Cost.NOTHING, "Another identity makes the changes."),
+    _row("targets.cloud.login_keys", Cost.NOTHING, "New instances get the keys; those that stand keep what they have."),
+    _row("targets.cloud.user", Cost.NOTHING, "New instances get the user; those that stand keep what they have."),
+    _row(
+        "targets.cloud.image", Cost.NOTHING, "New instances start from it; those that stand are reported as outdated."
+    ),
+    _row("parity", Cost.NOTHING, "Hosts do not see it: a finding counts, or no longer counts."),
+    _row(
+        "storage",
+        Cost.REPLACEMENT,
+        "Buckets and volumes are made; what holds data goes only when it is named, and a volume only with its host.",
+    ),
+    _row("storage.*.size", Cost.NOTHING, "The volumes grow in place; a smaller one is a new one, without the data."),
+    _row("storage.*.prefixes", Cost.NOTHING, "The hosts' policy changes in place."),
+    _row("storage.*.write", Cost.NOTHING, "The hosts' policy changes in place."),
+    _row("accept", Cost.NOTHING, "Hosts do not see it: `validate` and `lock` go on, or refuse."),
+    _row("catalog", Cost.NOTHING, f"{_RELOCK} only when a row counts that the lock used."),
+)
+
+
+def effect_of(pattern: str) -> Effect | None:
+    """The row of a field, or the nearest above it; None for what is only a heading, or is not built yet."""
+    near = [
+        row for row in EFFECTS if pattern == row.address or pattern.startswith((f"{row.address}.", f"{row.address}["))
+    ]
+    return max(near, key=lambda row: len(row.address), default=None)
+
+
+def fields_of_facet(pattern: str) -> Iterator[str]:
+    """The fields that become a facet."""
+    yield from (row.address for row in EFFECTS if pattern in row.facets)
