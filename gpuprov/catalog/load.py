@@ -23,6 +23,16 @@ from gpuprov.catalog.rows import (
     SystemRow,
     ToolkitRow,
 )
+from gpuprov.catalog.rows_stack import (
+    CompanionRow,
+    ContainerToolkitRow,
+    EngineRow,
+    FrameworkRow,
+    LibraryRow,
+    NgcRow,
+    VariantRow,
+    XidRow,
+)
 from gpuprov.document.shape import Fields
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 
@@ -42,6 +52,14 @@ FILES: Final[dict[str, type[Row]]] = {
     "dcgm": DcgmRow,
     "instances": InstanceRow,
     "images": ImageRow,
+    "companions": CompanionRow,
+    "container_toolkits": ContainerToolkitRow,
+    "engines": EngineRow,
+    "frameworks": FrameworkRow,
+    "variants": VariantRow,
+    "ngc": NgcRow,
+    "libraries": LibraryRow,
+    "xids": XidRow,
 }
 """Name of each file of data/ and the type of its rows."""
 

@@ -32,6 +32,41 @@ class GpuRow(Row):
     """none | nvswitch | nvlsm | external: what its NVLink needs on the host."""
     min_driver: str | None
     """Lowest driver known to name the model."""
+    compute_capability: str | None = None
+    """major.minor, such as 9.0."""
+    memory_gb: int | None = None
+    """As it is sold, in 10^9 bytes."""
+    memory_bandwidth_gbs: float | None = None
+    """GB/s."""
+    power_w: int | None = None
+    """Highest board power in W; of a superchip with its CPU."""
+    cooling: str | None = None
+    """passive | active | chassis | liquid | air_or_liquid | cloud_only."""
+    form: str | None = None
+    """pcie | pcie_low_profile | sxm2 | sxm3 | sxm4 | sxm5 | sxm6 | superchip."""
+    cpu: str = ""
+    """arm64 for a GPU that is one part with such a CPU; empty: any host."""
+    datacenter: bool | None = None
+    """Whether it is a data centre GPU, which forward compatibility and vendor support ask for."""
+    nvlink_generation: int | None = None
+    """0: no NVLink."""
+    nvlink_gbs: float | None = None
+    """GB/s in both directions together."""
+    nvlink_kind: str | None = None
+    """What its NVLink joins it to: nvswitch | bridge | bridge_2_or_4 | rack_nvswitch, or empty."""
+    mig_instances: int | None = None
+    """Most MIG instances; 0: no MIG."""
+    mig_min_driver: str | None = None
+    """Lowest driver with MIG on the model."""
+    mig_profiles: tuple[str, ...] = ()
+    """PROFILE:MOST, such as 1g.10gb:7."""
+    bf16_tflops: float | None = None
+    """Peak dense tensor throughput in 10^12 operations a second, like the next two."""
+    fp16_tflops: float | None = None
+    fp8_tflops: float | None = None
+    achievable_bf16_tflops: float | None = None
+    """Best measured matrix product, to compare a benchmark with; like the next one."""
+    achievable_fp8_tflops: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,6 +100,12 @@ class BranchRow(Row):
     """CUDA version that the branch reports."""
     latest: str
     """Newest release that was seen."""
+    latest_date: str | None = None
+    """Its date."""
+    releases: tuple[str, ...] = ()
+    """Releases that were seen, oldest first."""
+    min_kernel: str | None = None
+    """Oldest Linux that its modules build for."""
 
     @property
     def number(self) -> int:
@@ -81,6 +122,12 @@ class ToolkitRow(Row):
     min_driver: str
     """Lowest driver that runs programs of its major."""
     bundled_driver: str | None
+    max_gcc: int | None = None
+    """Newest major of GCC that nvcc takes."""
+    min_capability: str | None = None
+    """Lowest compute capability that nvcc builds for."""
+    new_capabilities: tuple[str, ...] = ()
+    """Compute capabilities from 10.0 on that nvcc builds for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,6 +147,16 @@ class SystemRow(Row):
     """Release of the OS's own Python 3: `3.11`."""
     glibc: str | None = None
     """Release of the C library, which decides on the wheels that run: `2.36`."""
+    guides: tuple[str, ...] = ()
+    """Driver branches whose installation guide names it."""
+    kernel: str | None = None
+    """Linux of its general kernel, major.minor."""
+    gcc: int | None = None
+    """Major of its default GCC."""
+    docker: str | None = None
+    """Version of docker.io in its archive."""
+    containerd: str | None = None
+    """Version of containerd in its archive."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -193,6 +250,21 @@ class InstanceRow(Row):
     """Of all local disks together, in 10^9 bytes; they are lost when the instance stops. 0: none."""
     arch: str
     """amd64 | arm64."""
+    gpu_memory_mib: int | None = None
+    """Of each GPU."""
+    network_gbps: float | None = None
+    """Peak over all network cards, in Gbit/s."""
+    network_cards: int | None = None
+    efa_interfaces: int | None = None
+    """Most EFA interfaces; 0: no EFA."""
+    efa_gbps: float | None = None
+    """RDMA bandwidth as advertised, in Gbit/s."""
+    quota: str | None = None
+    """Family of the vCPU quota it counts in: G | P."""
+    capacity_block_only: bool | None = None
+    """Whether it is sold in capacity blocks alone."""
+    regions: tuple[str, ...] = ()
+    """Regions that offer it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

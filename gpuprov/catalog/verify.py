@@ -20,10 +20,13 @@ from gpuprov.catalog.rows import (
     SystemRow,
     ToolkitRow,
 )
+from gpuprov.catalog.verify_stack import stack_problems
 from gpuprov.model.version import Constraint, compare_driver, driver_branch
 
 _ARCHITECTURES: Final = ("amd64", "arm64")
 _DATE: Final = re.compile(r"20[0-9]{2}(-[0-9]{2}(-[0-9]{2})?)?")
+_CAPABILITY: Final = re.compile(r"[1-9][0-9]?\.[0-9]")
+_PROFILE: Final = re.compile(r"([1-7])g\.[1-9][0-9]{0,2}gb[+a-z.-]*:([1-7])")
 _MONTH: Final = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 
 
@@ -41,6 +44,7 @@ def problems(catalog: Catalog = PACKAGED) -> tuple[str, ...]:
         *_dcgm(catalog),
         *_instances(catalog),
         *_images(catalog),
+        *stack_problems(catalog),
     )
 
 
@@ -72,6 +76,18 @@ def _gpus(catalog: Catalog) -> Iterator[str]:
         for device in row.pci_ids:
             if not re.fullmatch(r"[0-9a-f]{4}", device) or devices.setdefault(device, row.id) != row.id:
                 yield f"gpus: the device {device} of {row.id} is no id, or another row's"
+        if row.compute_capability is not None and not _CAPABILITY.fullmatch(row.compute_capability):
+            yield f"gpus: the compute capability of {row.id} is not major.minor"
+        yield from _mig(row)
+
+
+def _mig(row: GpuRow) -> Iterator[str]:
+    for text in row.mig_profiles:
+        found = _PROFILE.fullmatch(text)
+        if found is None:
+            yield f"gpus: {row.id} has the MIG profile {text}, which is not PROFILE:MOST"
+        elif row.mig_instances is not None and int(found[1]) * int(found[2]) > row.mig_instances:
+            yield f"gpus: {row.id} has more of the MIG profile {text} than slices"
 
 
 def _branches(catalog: Catalog) -> Iterator[str]:
@@ -86,6 +102,10 @@ def _branches(catalog: Catalog) -> Iterator[str]:
                 yield f"branches: {row.id} lists {name}, which is unknown or has left it"
         if row.end_of_support is not None and not _MONTH.fullmatch(row.end_of_support):
             yield f"branches: the end of {row.id} is no month"
+        if [driver_branch(release) for release in row.releases] != [row.number] * len(row.releases):
+            yield f"branches: {row.id} has a release of another branch"
+        if row.releases and row.releases[-1] != row.latest:
+            yield f"branches: the latest of {row.id} is not its last release"
         if row.status not in {None, "supported", "ended", "superseded"}:
             yield f"branches: {row.id} has the unknown status {row.status}"
 
@@ -96,6 +116,8 @@ def _toolkits(catalog: Catalog) -> Iterator[str]:
             yield f"toolkits: {row.id} is not of {row.release}"
         if row.bundled_driver is not None and compare_driver(row.bundled_driver, row.min_driver) < 0:
             yield f"toolkits: {row.id} bundles a driver that is older than its lowest"
+        if not all(_CAPABILITY.fullmatch(text) for text in (row.min_capability or "1.0", *row.new_capabilities)):
+            yield f"toolkits: a compute capability of {row.id} is not major.minor"
     for release in {row.release for row in rows(ToolkitRow, catalog)}:
         if len({row.min_driver for row in rows(ToolkitRow, catalog) if row.release == release}) > 1:
             yield f"toolkits: the lowest driver differs within {release}"
@@ -109,6 +131,9 @@ def _systems(catalog: Catalog) -> Iterator[str]:
             yield f"systems: {row.id} names the unknown repository {row.repository}"
         elif row.built and not (row.engine and row.node_exporter and repository.fingerprint and repository.url):
             yield f"systems: {row.id} is built, and something about it is not known"
+        for guide in row.guides:
+            if guide not in {branch.id for branch in rows(BranchRow, catalog)}:
+                yield f"systems: {row.id} names the guide of the unknown branch {guide}"
     for repository in repositories.values():
         if repository.fingerprint is not None and not re.fullmatch(r"[0-9A-F]{40}", repository.fingerprint):
             yield f"repositories: the fingerprint of {repository.id} has not 40 hex digits"
