@@ -1,19 +1,27 @@
 """The Python packages of a lock: kept from the lock before, or resolved through uv."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gpuprov.lock.frameworks import kept_frameworks, preferred_versions
 from gpuprov.lock.make import PoolInput
-from gpuprov.lock.types import FrameworkNeed, Lock, LockedFrameworks
+from gpuprov.lock.types import FrameworkNeed, Lock, LockedFramework, LockedFrameworks
 from gpuprov.lock.verdict import StaleReason, framework_row_reasons
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Report
 from gpuprov.sources.python_requirements import Uv, offered_wheels, resolve_frameworks
 from gpuprov.store.cache import cache_folder
 
+Resolve = Callable[[FrameworkNeed, Mapping[str, str], Uv], tuple[LockedFramework, ...]]
+"""Chooses versions for a need, with the versions that should stay."""
+
 
 def locked_frameworks(
-    pools: Sequence[PoolInput], previous: Lock | None, *, upgrade: frozenset[str], report: Report
+    pools: Sequence[PoolInput],
+    previous: Lock | None,
+    *,
+    upgrade: frozenset[str],
+    report: Report,
+    resolve: Resolve = resolve_frameworks,
 ) -> Mapping[str, LockedFrameworks]:
     """The Python packages of every pool that asks for some; no index is asked for what the lock before has.
 
@@ -22,6 +30,7 @@ def locked_frameworks(
         previous: the lock before, whose versions stay where they are offered and allowed.
         upgrade: names that may move; `*` for all.
         report: where progress goes.
+        resolve: asks the indexes.
 
     Raises:
         GpuprovError: of all pools together: GP-LOCK-008, GP-SRC-001, GP-SRC-008.
@@ -32,7 +41,10 @@ def locked_frameworks(
     for pool, need in needs.items():
         if pool not in found:
             try:
-                found[pool] = _resolve(need, preferred_versions(previous, pool, upgrade), found, report)
+                prefer = preferred_versions(previous, pool, upgrade)
+                found[pool] = _same(need, prefer, found.values()) or LockedFrameworks(
+                    need=need, packages=resolve(need, prefer, _uv(report))
+                )
             except GpuprovError as error:
                 wrong += [d for d in error.diagnostics if d not in wrong]
     if wrong:
@@ -40,15 +52,13 @@ def locked_frameworks(
     return found
 
 
-def _resolve(
-    need: FrameworkNeed, prefer: Mapping[str, str], found: Mapping[str, LockedFrameworks], report: Report
-) -> LockedFrameworks:
-    """Pools that ask for the same and keep the same get one answer, also while an index changes."""
-    for other in found.values():
+def _same(need: FrameworkNeed, prefer: Mapping[str, str], found: Iterable[LockedFrameworks]) -> LockedFrameworks | None:
+    """The answer of another pool that asks for the same and keeps the same: one run gives one answer to both."""
+    for other in found:
         versions = {package.name: package.version for package in other.packages}
         if other.need == need and prefer.items() <= versions.items():
             return other
-    return LockedFrameworks(need=need, packages=resolve_frameworks(need, prefer, _uv(report)))
+    return None
 
 
 def withdrawn_frameworks(lock: Lock, report: Report) -> tuple[StaleReason, ...]:

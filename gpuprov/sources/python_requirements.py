@@ -33,6 +33,7 @@ _ENVIRONMENT: Final = re.compile(
 )
 _LOGIN: Final = re.compile(r"(?<=://)[^/@\s]+@")
 _NO_SOLUTION: Final = "No solution found when resolving dependencies"
+_DENIED: Final = re.compile(r"returned an? 4(?:01|03|07)\b")
 _PROJECT: Final = "gpuprov-frameworks"
 
 
@@ -110,6 +111,8 @@ def _run(need: FrameworkNeed, uv: Uv, folder: Path, more: Sequence[str]) -> None
         "--cache-dir", str(uv.cache), *more,
     ]  # fmt: skip
     passed = {name: value for name, value in uv.environment.items() if _ENVIRONMENT.fullmatch(name)}
+    if _PYPI in need.indexes:
+        passed["UV_DEFAULT_INDEX"] = need.indexes[_PYPI]
     try:
         done = subprocess.run(
             argv, cwd=folder, env=passed, capture_output=True, text=True, check=False, timeout=_TIMEOUT
@@ -120,13 +123,15 @@ def _run(need: FrameworkNeed, uv: Uv, folder: Path, more: Sequence[str]) -> None
         raise GpuprovError(_unreachable(f"uv did not end within {_TIMEOUT:.0f} seconds")) from error
     if done.returncode:
         said = _said(done.stderr)
-        raise GpuprovError(_impossible(need, said) if _NO_SOLUTION in done.stderr else _unreachable(said))
+        # For uv a package that an index denies is one that the index does not have.
+        searched = _NO_SOLUTION in done.stderr and not _DENIED.search(done.stderr)
+        raise GpuprovError(_impossible(need, said) if searched else _unreachable(said))
 
 
 def _said(text: str) -> str:
     """The reasons in what uv printed, without the project that only uv sees, and without any login."""
     lines = [line.strip() for line in text.splitlines()]
-    causes = [line.removeprefix("cause:").strip() for line in lines if line.startswith("cause:")]
+    causes = [line.partition(":")[2].strip() for line in lines if line.startswith(("cause:", "hint:"))]
     return _LOGIN.sub("", "\n".join(causes or lines)).replace(_PROJECT, "the spec").strip()
 
 
@@ -152,8 +157,8 @@ def _project(need: FrameworkNeed, wanted: Sequence[str], sources: Mapping[str, s
         *(f"{_text(name)} = {{ index = {_text(source)} }}" for name, source in sorted(named.items())),
     ]
     for name, url in sorted(need.indexes.items()):
-        use = "default = true" if name == _PYPI else "explicit = true"
-        lines += ["[[tool.uv.index]]", f"name = {_text(name)}", f"url = {_text(url)}", use]
+        if name != _PYPI:
+            lines += ["[[tool.uv.index]]", f"name = {_text(name)}", f"url = {_text(url)}", "explicit = true"]
     return "\n".join(lines) + "\n"
 
 
