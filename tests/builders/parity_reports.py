@@ -42,7 +42,7 @@ def make_finding(
 
 
 def make_parity() -> Parity:
-    """Four hosts: one in sync, two with a package moved, one with all kinds of trouble; a fifth could not be reached."""
+    """Four hosts: one in sync, two with a package moved, one with every kind of trouble; a fifth is out of reach."""
     package = 'package["libcuda1"].version'
     moved = [
         make_finding(
@@ -62,7 +62,7 @@ def make_parity() -> Parity:
     ]
     trouble = [
         make_finding('file["/etc/motd"].text', "node-4", FindingKind.DIFFERENT, Known("GPU host\n"), Known(NASTY)),
-        make_finding("gpu.count", "node-4", FindingKind.UNKNOWN, Known(8), Unknown("lspci is not there"), curable=False),
+        make_finding("gpu.count", "node-4", FindingKind.UNKNOWN, Known(8), Unknown("no lspci"), curable=False),
         make_finding("stack.driver.loaded", "node-4", FindingKind.REBOOT_PENDING, Known("580.95.05"), Known("570.1.2")),
         make_finding('package["htop"].version', "node-4", FindingKind.MISSING, Known("3.2.2-2"), Absent()),
         make_finding('service["docker"].active', "node-4", FindingKind.UNEXPECTED, Absent(), Known("active")),

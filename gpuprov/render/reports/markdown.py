@@ -20,6 +20,7 @@ from gpuprov.render.reports.words import (
 _LONGEST: Final = 60_000
 """Characters: GitHub refuses a comment of more than 65,536 (docs.github.com, 2026-11-30); the rest is for the frame."""
 _NAMES: Final = 6
+_MARKS: Final = re.compile(r"[\\`*_\[\]<>#|~&$]")
 
 
 def markdown_text(report: ParityReport) -> str:
@@ -121,14 +122,18 @@ def _list(title: str, items: Iterable[str]) -> list[str]:
 def _plain(text: str) -> str:
     """A text that Markdown shows as it is: no mark-up, no link, no mention of a person, no line break."""
     text = " ".join(printable(text).split())
-    text = re.sub(r"([\\`*_\[\]<>#|~&$])", r"\\\1", text)
+    text = re.sub(_MARKS, r"\\\g<0>", text)
     # A zero-width joint would do as well, but nobody sees it; a code span keeps a name from being called.
     return re.sub(r"@(\w)", r"`@`\1", text)
 
 
 def _code(text: str) -> str:
-    """A code span; its fence is longer than any run of backticks in it, and a table's bar is escaped, as GFM asks."""
-    text = " ".join(text.split()) or " "
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{pad}{text}{pad}{fence}".replace("|", "\\|")
+    """A text as code, in a table's cell too.
+
+    A bar ends a cell even in a code span, a backslash before an escaped one ends it too, and a backtick ends the span:
+    a text with one is written as an element, with all that Markdown knows as references.
+    """
+    text = " ".join(text.split()) or '""'
+    if "|" not in text and "`" not in text:
+        return f"`{text}`"
+    return f"<code>{re.sub(_MARKS, lambda found: f'&#{ord(found[0])};', text)}</code>"
