@@ -76,3 +76,27 @@ def test_loaded(base: str, case: dict[str, Any], tmp_path: Path, capsys: pytest.
     ran = Ran(text_of(case, base).encode(), tmp_path, capsys)
     assert ran.status in {0, 5, 10}
     assert {d["code"].rpartition("-")[0] for d in ran.found} <= {"GP-RULE", "GP-CAT", "GP-CLOUD"}
+
+
+def test_origins_for_people_and_for_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = tmp_path / "gpuprov.yaml"
+    spec.write_text(REFUSED["base"].replace("onprem: {group: train}", 'stack: {dcgm: "4.*"}'))
+    assert main(["validate", "-f", str(spec), "--show-origin"]) == 0
+    lines = {line.split()[0]: " ".join(line.split()[1:]) for line in capsys.readouterr().out.splitlines()}
+    assert lines["stack.cuda"] == f'"13.0" {spec}:6:9'
+    assert lines["pools.train.stack.cuda"] == f'"13.0" {spec}:6:9, inherited from stack.cuda'
+    assert lines["pools.train.stack.dcgm"] == f'"4.*" {spec}:12:19, in place of stack.dcgm'
+    assert lines["stack.fabric"] == '"auto" default'
+    assert main(["validate", "-f", str(spec), "--show-origin", "--json"]) == 0
+    rows = {row["address"]: row for row in json.loads(capsys.readouterr().out)["origins"]}
+    assert rows["pools.train.stack.dcgm"] == {
+        "address": "pools.train.stack.dcgm", "value": "4.*", "layer": "override",
+        "file": str(spec), "line": 12, "column": 19, "above": "stack.dcgm",
+    }  # fmt: skip
+
+
+def test_a_spec_that_is_not_sound_has_no_origins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = tmp_path / "gpuprov.yaml"
+    spec.write_text("apiVersion: gpuprov/v1\n")
+    assert main(["validate", "-f", str(spec), "--show-origin", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["origins"] == []
