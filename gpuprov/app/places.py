@@ -83,11 +83,8 @@ def _row_of(finding: Finding, rows: Mapping[tuple[str, str], Span]) -> Span | No
 
 def _spec_line(finding: Finding, spec: Spec) -> Span | None:
     pools = _pools(finding.host, spec)
-    for address in _governing(finding.address, pools):
-        span = _nearest(address, spec.spans)
-        if span is not None:
-            return span
-    return None
+    spans = (_nearest(address, spec.spans) for address in _governing(finding.address, pools))
+    return next((span for span in spans if span is not None), None)
 
 
 def _pools(host: str, spec: Spec) -> tuple[str, ...]:
@@ -107,7 +104,7 @@ def _governing(address: str, pools: Iterable[str]) -> Iterator[str]:
         if wanted.startswith("pools.*."):
             yield wanted.replace("*", pool, 1)
         elif wanted and parts is None:
-            yield f"{join('pools', pool)}.{address}"
+            yield f"{join('pools', pool)}.{address if address.startswith('stack.') else wanted}"
     if wanted.startswith("pools.*."):
         yield "pools"
     elif parts is None and wanted:
@@ -117,11 +114,16 @@ def _governing(address: str, pools: Iterable[str]) -> Iterator[str]:
 
 
 def _nearest(address: str, spans: Mapping[str, Span]) -> Span | None:
-    """The span of an address, or of the field that it belongs to: `stack.driver.loaded` is decided by its version."""
+    """The span of an address, or of the field that it belongs to: `stack.driver.loaded` is decided by its version.
+
+    A pool, or its overrides as a whole, does not decide a facet that it says nothing of.
+    """
     if address in spans:
         return spans[address]
     while "." in address:
         address = address.rpartition(".")[0]
+        if address.startswith("pools.") and (address.endswith(".stack") or address.count(".") == 1):
+            return None
         if address in spans:
             return spans.get(f"{address}.version", spans[address])
     return None
