@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from gpuprov import __version__
 from gpuprov.cli.ending import end_with
 
 _COMMANDS: Final = {
@@ -62,9 +63,7 @@ class _LazyGroup(click.Group):
 
 def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's callback
     if value and not ctx.resilient_parsing:
-        from importlib.metadata import version  # noqa: PLC0415 - slow, and only needed here
-
-        click.echo(f"gpuprov {version('gpuprov')}")
+        click.echo(f"gpuprov {__version__}")
         ctx.exit()
 
 
