@@ -14,6 +14,7 @@ _COMMANDS: Final = {
     "init": "Write a commented spec and inventory; with --from HOST, of what is there.",
     "validate": "Check the spec, offline: all errors in one run.",
     "schema": "Print the JSON Schema of the spec, for editors.",
+    "explain": "Explain a field of the spec, a facet of a host, or an error's code.",
     "lock": "Resolve the spec to exact packages and write gpuprov.lock.",
     "preview": "Show what `up` would do: resources in the cloud, changes on each host.",
     "up": "Make what is missing, bring hosts to the locked stack, and prove it.",

@@ -77,6 +77,9 @@ CODES: Final[dict[str, Code]] = {
     "GP-LOCK-006": Code(S.REFUSED, "a package's name and version disagree about the driver branch"),
     "GP-LOCK-007": Code(S.REFUSED, "one driver set would come from several sources"),
     "GP-LOCK-008": Code(S.REFUSED, "no versions of the Python packages fit together"),
+    "GP-LOCK-009": Code(S.NOT_FOUND, "the lock holds nothing of the name that is to be upgraded"),
+    "GP-LOCK-010": Code(S.REFUSED, "the lock would change, and was to stay"),
+    "GP-LOCK-011": Code(S.DONE, "newer versions are offered than the lock has"),
     # hosts and inventories
     "GP-INV-001": Code(S.USAGE, "the inventory cannot be read"),
     "GP-INV-002": Code(S.USAGE, "the inventory holds no host"),
@@ -118,6 +121,8 @@ CODES: Final[dict[str, Code]] = {
     "GP-RUN-003": Code(S.INTERRUPTED, "the run was interrupted"),
     "GP-RUN-004": Code(S.USAGE, "wrong use of the command line"),
     "GP-RUN-005": Code(S.DONE, "the user declined"),
+    "GP-RUN-006": Code(S.NOT_FOUND, "no field, facet or code has this name"),
+    "GP-RUN-007": Code(S.USAGE, "a setting of gpuprov itself is unknown, or has a value that it cannot have"),
     # cloud
     "GP-CLOUD-001": Code(S.USAGE, "the Pulumi engine cannot be found"),
     "GP-CLOUD-002": Code(S.USAGE, "the engine's plugin for AWS cannot be found"),

@@ -12,8 +12,9 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
         return f"did you mean {' or '.join(begins[:3])}?"
     from difflib import get_close_matches  # noqa: PLC0415 - only needed on the way out, and slow to import
 
-    near = get_close_matches(word.lower(), known, n=1, cutoff=0.6)
-    return f"did you mean {near[0]}?" if near else ""
+    lower = {name.lower(): name for name in known}
+    near = get_close_matches(word.lower(), lower, n=1, cutoff=0.6)
+    return f"did you mean {lower[near[0]]}?" if near else ""
 
 
 def elsewhere(key: str) -> str:

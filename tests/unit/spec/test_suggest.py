@@ -9,6 +9,8 @@ from gpuprov.spec.suggest import did_you_mean, elsewhere
     ("word", "known", "expected"),
     [
         ("opne", ["open", "proprietary"], "did you mean open?"),
+        ("h100-nvl-94g", ["H100-NVL-94GB"], "did you mean H100-NVL-94GB?"),
+        ("h10-nvl-94gb", ["H100-NVL-94GB"], "did you mean H100-NVL-94GB?"),
         ("H100", ["B100", "H100-NVL-94GB", "H100-PCIE-80GB"], "did you mean H100-NVL-94GB or H100-PCIE-80GB?"),
         ("zzz", ["open"], ""),
         ("", ["open"], ""),
