@@ -2,28 +2,44 @@
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 
 from gpuprov.app.base_images import FindImages, base_images, find_in_account
 from gpuprov.app.definitions import definitions_for
 from gpuprov.app.frameworks import locked_frameworks, withdrawn_frameworks
-from gpuprov.app.site import Site, open_lock, open_site, today
+from gpuprov.app.lock_file import present_lock, previous_lock
+from gpuprov.app.site import Site, open_site, today
 from gpuprov.app.staleness import lock_inputs
 from gpuprov.lock.compatibility import check_lock, check_spec
 from gpuprov.lock.images import image_needs
 from gpuprov.lock.make import LockInputs, make_lock
 from gpuprov.lock.moves import Move, moves
-from gpuprov.lock.text import read_lock, write_lock
+from gpuprov.lock.names import unknown_names
+from gpuprov.lock.reasons import Reasons
+from gpuprov.lock.text import write_lock
 from gpuprov.lock.types import Lock
-from gpuprov.lock.verdict import Verdict, judge, stale_diagnostic
+from gpuprov.lock.verdict import Verdict, judge
+from gpuprov.lock.verdict_text import newer_diagnostic, stale_diagnostic, would_change
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Report
 from gpuprov.sources.definition import SourceDefinition, locked
 from gpuprov.sources.index import SourceIndex, open_index
 from gpuprov.store.cache import cache_folder
-from gpuprov.store.files import read_text_if_there, write_text
+from gpuprov.store.files import write_text
 
 Environments = dict[tuple[str, str], SourceIndex]
+
+
+class Intent(StrEnum):
+    """What is to become of the lock that is made."""
+
+    WRITE = "write"
+    """It takes the place of the one before."""
+    DRY_RUN = "dry-run"
+    """It is only shown."""
+    LOCKED = "locked"
+    """It must be the one before."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,7 +50,7 @@ class Locked:
     moves: tuple[Move, ...]
     path: Path
     written: bool
-    """False for a dry run, and when nothing changed."""
+    """False when it was not to be written, and when nothing changed."""
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -42,7 +58,7 @@ def make(
     path: Path,
     *,
     upgrade: frozenset[str],
-    dry_run: bool,
+    intent: Intent = Intent.WRITE,
     report: Report,
     find_images: FindImages = find_in_account,
 ) -> Locked:
@@ -51,17 +67,17 @@ def make(
     Args:
         path: the spec.
         upgrade: packages whose locked version may move, and operating systems whose base image may; `*` for all.
-        dry_run: write nothing.
+        intent: whether the new lock is written; with LOCKED a difference is GP-LOCK-010 among the diagnostics.
         report: where progress goes.
         find_images: looks base images up; asked only for those that the lock lacks, or that may move.
 
     Raises:
-        GpuprovError: the spec is refused by a rule, a source or the cloud account cannot be used, or there is no
-            solution; nothing is written then.
+        GpuprovError: the spec is refused by a rule, a source or the cloud account cannot be used, `upgrade` names
+            nothing that is locked (GP-LOCK-009), or there is no solution; nothing is written then.
     """
     site = open_site(path)
     told = (*site.warnings, *_refuse(check_spec(site.spec, today=today())))
-    before = _previous(site)
+    before = previous_lock(site)
     pools, spec_inputs, catalog_inputs = lock_inputs(site)
     images = base_images(site.spec, before, upgrade=upgrade, report=report, find=find_images)
     frameworks = locked_frameworks(pools, before, upgrade=upgrade, report=report)
@@ -81,20 +97,25 @@ def make(
                 frameworks=frameworks,
             )
         )
+        if not isinstance(answer, Lock):
+            raise GpuprovError(*(_placed(diagnostic, site) for diagnostic in answer))
+        by_name = {pool.pool: pool for pool in pools}
+        reasons = Reasons(before=before, after=answer, upgrade=upgrade, pools=by_name, indexes=indexes)
+        found = moves(before, answer, reasons.why)
     finally:
         _close(indexes)
-    if not isinstance(answer, Lock):
-        raise GpuprovError(*(_placed(diagnostic, site) for diagnostic in answer))
     told = (*told, *_refuse(check_lock(answer, site.spec, today=today())))
+    unknown = unknown_names(upgrade, before, answer)
+    if unknown:
+        raise GpuprovError(*unknown)
     changed = before is None or before.digest != answer.digest
-    if changed and not dry_run:
+    if changed and intent is Intent.LOCKED:
+        told = (*told, would_change(found, first=before is None))
+    written = changed and intent is Intent.WRITE
+    if written:
         write_text(site.lock_path, write_lock(answer))
     return Locked(
-        lock=answer,
-        moves=moves(before, answer),
-        path=site.lock_path,
-        written=changed and not dry_run,
-        diagnostics=tuple(dict.fromkeys(told)),
+        lock=answer, moves=found, path=site.lock_path, written=written, diagnostics=tuple(dict.fromkeys(told))
     )
 
 
@@ -106,32 +127,50 @@ class Check:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def check(path: Path, report: Report) -> Check:
-    """Compare the lock with spec, catalog and what the sources offer now; needs no host."""
+def check(path: Path, report: Report, *, frozen: bool = False) -> Check:
+    """Compare the lock with spec, catalog and what the sources offer now; needs no host.
+
+    Args:
+        path: the spec.
+        report: where progress goes.
+        frozen: look at no source, and at no cloud account: only spec and catalog are compared.
+
+    Raises:
+        GpuprovError: there is no lock (GP-LOCK-005), its text is none, or a source cannot be used.
+    """
     site = open_site(path)
-    lock, _ = open_lock(site)
+    present = present_lock(site)
+    if present.lock is None:
+        verdict = Verdict(reasons=present.reasons)
+    else:
+        verdict = _judged(site, present.lock, report, frozen=frozen)
+        verdict = replace(verdict, reasons=(*present.reasons, *verdict.reasons))
+    stale = stale_diagnostic(verdict)
+    newer = newer_diagnostic(verdict)
+    return Check(
+        verdict=verdict, diagnostics=(*site.warnings, *(found for found in (stale, newer) if found is not None))
+    )
+
+
+def _judged(site: Site, lock: Lock, report: Report, *, frozen: bool) -> Verdict:
     pools, spec_inputs, catalog_inputs = lock_inputs(site)
-    definitions, indexes = _open(site, report)
+    # Without a look at the sources their definitions stay unread too: they hold the mirrors of this machine.
+    definitions, indexes = ((), None) if frozen else _open(site, report)
     try:
         verdict = judge(
             lock,
             spec_inputs=spec_inputs,
             catalog_inputs=catalog_inputs,
-            sources=tuple(locked(definition) for definition in definitions),
+            sources=lock.sources if frozen else tuple(locked(definition) for definition in definitions),
             pools=pools,
             images=image_needs(site.spec),
             indexes=indexes,
         )
     finally:
-        _close(indexes)
-    verdict = replace(verdict, reasons=(*verdict.reasons, *withdrawn_frameworks(lock, report)))
-    stale = stale_diagnostic(verdict)
-    return Check(verdict=verdict, diagnostics=(*site.warnings, *((stale,) if stale else ())))
-
-
-def _previous(site: Site) -> Lock | None:
-    text = read_text_if_there(site.lock_path)
-    return None if text is None else read_lock(text, str(site.lock_path))
+        _close(indexes or {})
+    if frozen:
+        return verdict
+    return replace(verdict, reasons=(*verdict.reasons, *withdrawn_frameworks(lock, report)))
 
 
 def _open(site: Site, report: Report) -> tuple[tuple[SourceDefinition, ...], Environments]:

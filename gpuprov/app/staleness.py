@@ -1,5 +1,6 @@
 """What a lock is made from, and the refusal to act on one that its spec has left behind."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from gpuprov.app.site import Site
@@ -7,12 +8,13 @@ from gpuprov.lock.images import image_needs
 from gpuprov.lock.make import PoolInput, spec_inputs
 from gpuprov.lock.requests import catalog_inputs, pool_inputs
 from gpuprov.lock.types import Lock
-from gpuprov.lock.verdict import judge, stale_diagnostic
+from gpuprov.lock.verdict import judge
+from gpuprov.lock.verdict_text import stale_diagnostic
 from gpuprov.model.diagnostic import GpuprovError
 
 
-def lock_inputs(site: Site) -> tuple[tuple[PoolInput, ...], str, str]:
-    """What every pool asks for, and the digests of spec and catalog that a lock records."""
+def lock_inputs(site: Site) -> tuple[tuple[PoolInput, ...], str, Mapping[str, str]]:
+    """What every pool asks for, the digest of the spec, and what is used of the catalog, as a lock records them."""
     return pool_inputs(site.spec), spec_inputs(site.spec), catalog_inputs(site.spec)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from gpuprov.lock.equal import EqualSet, Head, member_of
 from gpuprov.lock.index import Index, Relation, Stanza
 from gpuprov.lock.types import Request
+from gpuprov.model.package import PackageRow
 from gpuprov.model.version import Constraint, sort_key, upstream
 
 _OS: Final = "os"
@@ -17,9 +18,9 @@ def is_os_name(name: str) -> bool:
     return name == _OS or name.startswith((f"{_OS}/", f"{_OS}-"))
 
 
-def from_source(stanza: Stanza, source: str) -> bool:
-    """Whether a stanza comes from a source; `os` stands for all parts of the OS archive."""
-    return not source or stanza.row.source == source or (source == _OS and is_os_name(stanza.row.source))
+def from_source(row: PackageRow, source: str) -> bool:
+    """Whether a package comes from a source; `os` stands for all parts of the OS archive."""
+    return not source or row.source == source or (source == _OS and is_os_name(row.source))
 
 
 @dataclass(kw_only=True, slots=True)
@@ -64,7 +65,7 @@ class Candidates:
             return () if decided is None else (decided,)
         found = [stanza for stanza in self.index.stanzas(name) if stanza.pin >= 0]
         for constraint, source in self.by_name.get(name, ()):
-            found = [s for s in found if from_source(s, source) and constraint.allows(s.version)]
+            found = [s for s in found if from_source(s.row, source) and constraint.allows(s.version)]
         for head in self.heads:
             found = _with_head(found, head)
         preferred = self.prefer.get(name)

@@ -83,7 +83,7 @@ def _wanted(clauses: Clauses, request: Request) -> None:
     constraint = Constraint.parse(request.constraint)
     allowed = []
     for stanza, variable in clauses.variables.get(request.name, ()):
-        if from_source(stanza, request.source) and constraint.allows(stanza.version):
+        if from_source(stanza.row, request.source) and constraint.allows(stanza.version):
             allowed.append(variable)
             clauses.versions.setdefault(reason, []).append(stanza.version)
         else:

@@ -47,8 +47,8 @@ class LockInputs:
 
     spec_inputs: str
     """From `spec_inputs`."""
-    catalog_inputs: str
-    """Digest over the catalog rows that were used."""
+    catalog_inputs: Mapping[str, str]
+    """From `requests.catalog_inputs`."""
     pin: str
     """lock.pin: owned | closure."""
     sources: tuple[LockedSource, ...]

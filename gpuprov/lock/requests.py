@@ -4,9 +4,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gpuprov.catalog.find import branch, branches_of, gpu, packages_for, system
-from gpuprov.catalog.load import PACKAGED, Catalog
+from gpuprov.catalog.load import FILES, PACKAGED, Catalog
 from gpuprov.catalog.rows import BranchRow, GpuRow, PackagesRow, Row, SystemRow
-from gpuprov.document.canonical import digest
 from gpuprov.lock.equal import EqualSet
 from gpuprov.lock.frameworks import framework_need
 from gpuprov.lock.make import PoolInput
@@ -29,6 +28,7 @@ _DIGESTED: Final[dict[type[Row], tuple[str, ...]]] = {
     BranchRow: ("max_cuda",),
 }
 """The fields of a row that requests are made from: a new note or date in the catalog makes no lock stale."""
+_TABLES: Final = {kind: table for table, kind in FILES.items()}
 
 
 @dataclass(slots=True)
@@ -165,14 +165,17 @@ def requests_for(spec: Spec, pool: PoolSpec) -> tuple[Request, ...]:
     return tuple(dict.fromkeys(_ask(spec, pool).requests))
 
 
-def catalog_inputs(spec: Spec) -> str:
-    """Digest over what the requests of all pools were made from in the catalog."""
-    rows = {
-        (type(row).__name__, row.id): [getattr(row, name) for name in _DIGESTED[type(row)]]
-        for pool in spec.pools.values()
-        for row in _ask(spec, pool).rows
-    }
-    return digest([[*key, value] for key, value in sorted(rows.items())])
+def catalog_inputs(spec: Spec) -> dict[str, str]:
+    """What requests are made from in the catalog: for each row, as `systems.debian-12`, the fields that were used."""
+    rows = [row for pool in spec.pools.values() for row in _ask(spec, pool).rows]
+    return dict(sorted((f"{_TABLES[type(row)]}.{row.id}", _used(row)) for row in rows))
+
+
+def _used(row: Row) -> str:
+    """The fields of a row that requests are made from, in words."""
+    fields = {name: getattr(row, name) for name in _DIGESTED[type(row)]}
+    texts = {name: ", ".join(value) if isinstance(value, tuple) else str(value) for name, value in fields.items()}
+    return "; ".join(f"{name}: {text}" for name, text in texts.items() if fields[name] not in (None, (), ""))
 
 
 def needs_fabric(pool: PoolSpec, catalog: Catalog = PACKAGED) -> GpuRow | None:

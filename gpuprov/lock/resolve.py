@@ -123,7 +123,7 @@ def _check_request(problem: Problem, candidates: Candidates, request: Request) -
     offered = problem.index.stanzas(request.name)
     if not offered:
         return _not_offered(problem, request)
-    there = [s for s in offered if from_source(s, request.source)]
+    there = [s for s in offered if from_source(s.row, request.source)]
     if not there:
         return Diagnostic(
             code="GP-LOCK-001",

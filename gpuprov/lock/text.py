@@ -1,5 +1,6 @@
 """Lock to text and back: one row a line, in an order that does not depend on how the lock was made."""
 
+import json
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -32,7 +33,7 @@ def read_lock(text: str, file: str) -> Lock:
     body = Fields(envelope.body, file)
     return Lock(
         spec_inputs=body.text("spec_inputs"),
-        catalog_inputs=body.text("catalog_inputs"),
+        catalog_inputs=_read_catalog(body.fields("catalog_inputs")),
         sources=tuple(_read_source(row) for row in body.rows("sources")),
         pools={name: _read_pool(name, fields) for name, fields in body.table("pools").items()},
         images=tuple(_read_image(row) for row in body.rows("images")) if body.has("images") else (),
@@ -40,15 +41,29 @@ def read_lock(text: str, file: str) -> Lock:
     )
 
 
+def read_edited(text: str, file: str) -> tuple[Lock, str]:
+    """Read a lock of which `read_lock` says that its digest does not fit (GP-DOC-006).
+
+    Returns:
+        The lock with the digest of its present content, and the digest that is written in it.
+    """
+    document = json.loads(text)
+    return read_lock(seal(KIND, document["body"]), file), str(document["digest"])
+
+
 def _body(lock: Lock) -> dict[str, Any]:
     return {
         "spec_inputs": lock.spec_inputs,
-        "catalog_inputs": lock.catalog_inputs,
+        "catalog_inputs": dict(sorted(lock.catalog_inputs.items())),
         "sources": [_source(source) for source in sorted(lock.sources, key=lambda s: s.name)],
         "pools": {name: _pool(lock.pools[name]) for name in sorted(lock.pools)},
         # Not written where there is none: a lock without a cloud target keeps its digest.
         **({"images": [asdict(image) for image in sorted(lock.images)]} if lock.images else {}),
     }
+
+
+def _read_catalog(rows: Fields) -> dict[str, str]:
+    return {name: rows.text(name) for name in rows.value}
 
 
 def _read_image(row: Fields) -> LockedImage:

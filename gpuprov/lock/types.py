@@ -134,8 +134,8 @@ class Lock:
 
     spec_inputs: str
     """Digest over the part of the spec that the lock depends on."""
-    catalog_inputs: str
-    """Digest over the catalog rows that the lock used."""
+    catalog_inputs: Mapping[str, str]
+    """What the lock used of the catalog: for each row, as `systems.debian-12`, its fields in words."""
     sources: tuple[LockedSource, ...]
     pools: Mapping[str, LockedPool]
     digest: str

@@ -18,7 +18,6 @@ from gpuprov.lock.types import (
     LockedSource,
     Request,
 )
-from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.package import PackageRow
 from gpuprov.model.version import compare
 
@@ -33,6 +32,10 @@ class Stale(StrEnum):
     """The source no longer offers the pinned version."""
     CHANGED = "a package changed"
     """The source offers the pinned version with another content."""
+    FORMAT = "the lock has another form"
+    """Another release of gpuprov wrote it."""
+    EDITED = "the lock was changed by hand"
+    """Its digest does not fit its content."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +76,7 @@ def judge(
     lock: Lock,
     *,
     spec_inputs: str,
-    catalog_inputs: str,
+    catalog_inputs: Mapping[str, str],
     sources: Sequence[LockedSource],
     pools: Sequence[PoolInput],
     images: Sequence[ImageNeed],
@@ -84,36 +87,22 @@ def judge(
     Args:
         lock: as it was read.
         spec_inputs: digest of the present spec, from `make.spec_inputs`.
-        catalog_inputs: digest of the present catalog rows.
+        catalog_inputs: what the spec uses of the present catalog, from `requests.catalog_inputs`.
         sources: as the spec and the catalog define them now.
         pools: what the pools ask for now.
         images: the base images that the cloud pools need now, from `images.image_needs`.
         indexes: for each OS and architecture; None when sources are not looked at (offline).
     """
+    of_spec = (*_spec_reasons(lock, spec_inputs, pools), *_image_reasons(lock, images))
     return Verdict(
         reasons=(
-            *_spec_reasons(lock, spec_inputs, pools),
-            *_image_reasons(lock, images),
-            *_catalog_reasons(lock, catalog_inputs),
+            *of_spec,
+            # Another spec uses other rows: then only a row that both use says something of the catalog.
+            *_catalog_reasons(lock.catalog_inputs, catalog_inputs, only_common=bool(of_spec)),
             *_source_reasons(lock, sources),
             *(_row_reasons(lock, indexes) if indexes is not None else ()),
         ),
         newer=tuple(_newer(lock, indexes)) if indexes is not None else (),
-    )
-
-
-def stale_diagnostic(verdict: Verdict) -> Diagnostic | None:
-    """GP-LOCK-004 with every reason; None for a fresh lock."""
-    if verdict.fresh:
-        return None
-    kinds = list(dict.fromkeys(str(reason.kind) for reason in verdict.reasons))
-    lines = [f"{r.address}: {r.kind}: the lock has {r.locked}, found is {r.found}" for r in verdict.reasons]
-    return Diagnostic(
-        code="GP-LOCK-004",
-        address=verdict.reasons[0].address,
-        summary=f"the lock is stale: {'; '.join(kinds)}",
-        detail="\n".join(lines),
-        hint="Run `gpuprov lock` and look at what changes; versions that are still offered stay.",
     )
 
 
@@ -198,10 +187,12 @@ def _image_reasons(lock: Lock, needs: Sequence[ImageNeed]) -> Iterator[StaleReas
             )
 
 
-def _catalog_reasons(lock: Lock, catalog_inputs: str) -> list[StaleReason]:
-    if lock.catalog_inputs == catalog_inputs:
-        return []
-    return [StaleReason(kind=Stale.CATALOG, address="catalog", locked=lock.catalog_inputs, found=catalog_inputs)]
+def _catalog_reasons(before: Mapping[str, str], now: Mapping[str, str], *, only_common: bool) -> Iterator[StaleReason]:
+    names = before.keys() & now.keys() if only_common else before.keys() | now.keys()
+    for name in sorted(names):
+        if before.get(name) != now.get(name):
+            sides = (before.get(name, "a row that was not used"), now.get(name, "a row that is no longer used"))
+            yield StaleReason(kind=Stale.CATALOG, address=f"catalog.{name}", locked=sides[0], found=sides[1])
 
 
 def _source_reasons(lock: Lock, sources: Sequence[LockedSource]) -> Iterator[StaleReason]:

@@ -1,20 +1,27 @@
 """A lock for people: what moved, and what each pool has; the whole is in the file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 from rich.text import Text
 
 from gpuprov.lock.moves import Move
 from gpuprov.lock.types import Lock
+from gpuprov.lock.verdict import Verdict
+from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.render.json_text import diagnostics_body
 from gpuprov.render.terminal import Terminal
+
+_WIDEST: Final = 48
+"""Columns; a longer text pushes the rest of its own line to the right."""
 
 
 def show_locked(lock: Lock, moves: Sequence[Move], path: Path, terminal: Terminal, *, written: bool) -> None:
-    """Print what moved and a line for each pool."""
+    """Print a table of what moved and why, and a line for each pool."""
     out = terminal.out
-    for move in moves:
-        out.print(_move_line(move))
+    for line in _table(moves, several=len(lock.pools) > 1):
+        out.print(line)
     for name, pool in lock.pools.items():
         driver = f"driver {pool.driver}, " if pool.driver else ""
         sources = sorted({row.source for row in pool.packages})
@@ -29,15 +36,40 @@ def show_locked(lock: Lock, moves: Sequence[Move], path: Path, terminal: Termina
     out.print(f"wrote {path}" if written else f"{path}: not written")
 
 
-def _move_line(move: Move) -> Text:
-    pools = f"  [{', '.join(move.pools)}]"
-    if not move.before:
-        return Text.assemble("  ", ("+", "add"), f" {move.name} {move.after}", (f"  {move.source}{pools}", "quiet"))
-    if not move.after:
-        return Text.assemble("  ", ("-", "remove"), f" {move.name} {move.before}", (pools, "quiet"))
-    return Text.assemble(
-        "  ", ("~", "change"), f" {move.name} {move.before} -> {move.after}", (f"  {move.source}{pools}", "quiet")
-    )
+def _table(moves: Sequence[Move], *, several: bool) -> Iterator[Text]:
+    """One line a move, in columns; the pools only where there are several."""
+    rows = [(move, _mark(move), _versions(move)) for move in moves]
+    names = min(_WIDEST, max((len(move.name) for move in moves), default=0))
+    sides = min(_WIDEST, max((len(versions) for _, _, versions in rows), default=0))
+    for move, (sign, style), versions in rows:
+        behind = [move.source, *([f"[{', '.join(move.pools)}]"] if several else [])]
+        line = Text.assemble(
+            "  ", (sign, style), f" {move.name:<{names}}  {versions:<{sides}}  ", ("  ".join(behind), "quiet")
+        )
+        if move.why:
+            line.append(f"  {move.why}")
+        yield line
+
+
+def _mark(move: Move) -> tuple[str, str]:
+    return ("+", "add") if not move.before else ("-", "remove") if not move.after else ("~", "change")
+
+
+def _versions(move: Move) -> str:
+    return f"{move.before} -> {move.after}" if move.before and move.after else move.after or move.before
+
+
+def verdict_body(verdict: Verdict, diagnostics: Sequence[Diagnostic]) -> dict[str, object]:
+    """A verdict as JSON: whether the lock is fresh, every reason with both sides, and what is newer."""
+    return {
+        "fresh": verdict.fresh,
+        "reasons": [
+            {"kind": r.kind.name.lower(), "address": r.address, "locked": r.locked, "found": r.found}
+            for r in verdict.reasons
+        ],
+        "newer": [{"pool": n.pool, "name": n.name, "locked": n.locked, "offered": n.offered} for n in verdict.newer],
+        "diagnostics": diagnostics_body(diagnostics),
+    }
 
 
 def lock_body(lock: Lock, moves: Sequence[Move], *, written: bool) -> dict[str, object]:
@@ -46,7 +78,14 @@ def lock_body(lock: Lock, moves: Sequence[Move], *, written: bool) -> dict[str, 
         "digest": lock.digest,
         "written": written,
         "moves": [
-            {"name": m.name, "pools": list(m.pools), "before": m.before, "after": m.after, "source": m.source}
+            {
+                "name": m.name,
+                "pools": list(m.pools),
+                "before": m.before,
+                "after": m.after,
+                "source": m.source,
+                "why": m.why,
+            }
             for m in moves
         ],
         "pools": {

@@ -78,7 +78,9 @@ def make_lock(versions: Mapping[str, str] = VERSIONS, driver: str = "580.95.05")
         ),
     )
     pool = LockedPool(pool="train", os="debian-12", arch="amd64", requests=(), packages=rows, bounds=(), driver=driver)
-    return Lock(spec_inputs="s", catalog_inputs="c", sources=sources, pools={"train": pool}, digest="sha256:lock")
+    return Lock(
+        spec_inputs="s", catalog_inputs={"gpus.X": "c"}, sources=sources, pools={"train": pool}, digest="sha256:lock"
+    )
 
 
 def make_pool(*, gpus: bool = True, driver: bool = True) -> PoolSpec:

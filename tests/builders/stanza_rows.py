@@ -1,5 +1,6 @@
 """Small archives from rows such as `{is: "libc6 2.36-9", depends: "libgcc-s1"}`: as an Index, and as apt reads them."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,7 @@ def publish(rows: Rows, folder: Path) -> list[str]:
     for source, members in rows.items():
         root = folder / source
         root.mkdir(parents=True)
-        (root / "Packages").write_text("\n".join(map(_text, members)), encoding="utf-8")
+        (root / "Packages").write_text("\n".join(map(stanza_text, members)), encoding="utf-8")
         low = any(int(row.get("pin", 500)) == LOW for row in members)
         head = "NotAutomatic: yes\nButAutomaticUpgrades: yes\n" if low else ""
         (root / "Release").write_text(f"Suite: {source}\n{head}", encoding="utf-8")
@@ -74,12 +75,14 @@ def publish(rows: Rows, folder: Path) -> list[str]:
     return entries
 
 
-def _text(row: Row) -> str:
+def stanza_text(row: Row) -> str:
+    """One row as a stanza of a Packages file."""
     name, version = str(row["is"]).split()
     fields = {"Package": name, "Version": version, "Architecture": row.get("arch", "amd64"), "Maintainer": "test"}
     fields["Priority"] = row.get("priority", "optional")
     fields |= {name.title(): "yes" for name in ("essential", "important") if row.get(name)}
     fields |= {"Multi-Arch": row["multi_arch"]} if "multi_arch" in row else {}
     fields |= {name.replace("_", "-").title(): row[name] for name in _RELATIONS if name in row}
-    fields |= {"Filename": f"./{name}_{version}.deb", "Size": "1", "SHA256": "0" * 64}
+    digest = row.get("sha256") or hashlib.sha256(f"{name} {version}".encode()).hexdigest()
+    fields |= {"Filename": f"./{name}_{version}.deb", "Size": "1", "SHA256": digest}
     return "".join(f"{key}: {value}\n" for key, value in fields.items())

@@ -48,7 +48,7 @@ def ask(
     lock = (
         None
         if before is None
-        else Lock(spec_inputs="", catalog_inputs="", sources=(), pools={}, images=before, digest="")
+        else Lock(spec_inputs="", catalog_inputs={}, sources=(), pools={}, images=before, digest="")
     )
     told: list[Progress] = []
     found = base_images(spec, lock, upgrade=frozenset(upgrade), report=told.append, find=account.find)

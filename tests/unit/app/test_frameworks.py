@@ -55,7 +55,7 @@ def lock_of(frameworks: Mapping[str, LockedFrameworks]) -> Lock:
         )
         for name, locked in frameworks.items()
     }
-    return Lock(spec_inputs="", catalog_inputs="", sources=(), pools=pools, digest="")
+    return Lock(spec_inputs="", catalog_inputs={}, sources=(), pools=pools, digest="")
 
 
 def locked(

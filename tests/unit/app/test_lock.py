@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gpuprov.app import lock as app_lock
+from gpuprov.app.lock import Intent
 from gpuprov.app.site import open_lock, open_site
 from gpuprov.app.staleness import refuse_stale_lock
 from gpuprov.lock.images import ImageNeed
@@ -54,9 +55,9 @@ def offer(number: int) -> app_lock.FindImages:
     return find
 
 
-def make(path: Path, number: int, *upgrade: str, dry_run: bool = False) -> app_lock.Locked:
+def make(path: Path, number: int, *upgrade: str, intent: Intent = Intent.WRITE) -> app_lock.Locked:
     return app_lock.make(
-        path, upgrade=frozenset(upgrade), dry_run=dry_run, report=ignore_progress, find_images=offer(number)
+        path, upgrade=frozenset(upgrade), intent=intent, report=ignore_progress, find_images=offer(number)
     )
 
 
@@ -85,7 +86,7 @@ def test_the_base_image_is_in_the_file_and_stays(tmp_path: Path) -> None:
 def test_only_an_upgrade_moves_it(tmp_path: Path) -> None:
     path = site(tmp_path, CLOUD)
     make(path, 1)
-    shown = make(path, 2, "*", dry_run=True)
+    shown = make(path, 2, "*", intent=Intent.DRY_RUN)
     assert [(m.before, m.after) for m in shown.moves] == [("ami-1 (n-1)", "ami-2 (n-2)")]
     assert locked_ids(path) == ["ami-1"]
     make(path, 2, "*")
@@ -123,5 +124,5 @@ def test_nothing_is_written_when_the_account_refuses(tmp_path: Path) -> None:
 
     path = site(tmp_path, CLOUD)
     with pytest.raises(GpuprovError):
-        app_lock.make(path, upgrade=frozenset(), dry_run=False, report=ignore_progress, find_images=refuse)
+        app_lock.make(path, upgrade=frozenset(), report=ignore_progress, find_images=refuse)
     assert not (tmp_path / "gpuprov.lock").exists()

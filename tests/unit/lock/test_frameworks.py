@@ -116,7 +116,13 @@ def frameworks_of(*, need: FrameworkNeed = NEED, torch: str = "2.9.1") -> Locked
 
 def lock_of(frameworks: LockedFrameworks | None) -> Lock:
     pool = PoolInput(pool="cpu", os="debian-12", arch="amd64", requests=())
-    inputs: dict[str, Any] = {"spec_inputs": "s", "catalog_inputs": "c", "pin": "owned", "sources": (), "indexes": {}}
+    inputs: dict[str, Any] = {
+        "spec_inputs": "s",
+        "catalog_inputs": {"gpus.X": "c"},
+        "pin": "owned",
+        "sources": (),
+        "indexes": {},
+    }
     index: Any = object()  # nothing is asked for, so nothing is asked of it
     inputs["indexes"] = {("debian-12", "amd64"): index}
     found = {"cpu": frameworks} if frameworks is not None else {}
@@ -139,7 +145,7 @@ def test_a_lock_without_a_part_of_them_is_refused(missing: str) -> None:
     row: dict[str, Any] = {"python": "3.11", "platform": "p", "indexes": [], "requests": [], "packages": []}
     del row[missing]
     pool = {"os": "debian-12", "arch": "amd64", "driver": "", "requests": [], "packages": [], "bounds": []}
-    body = {"spec_inputs": "", "catalog_inputs": "", "sources": [], "pools": {"cpu": pool | {"frameworks": row}}}
+    body = {"spec_inputs": "", "catalog_inputs": {}, "sources": [], "pools": {"cpu": pool | {"frameworks": row}}}
     with pytest.raises(GpuprovError) as caught:
         read_lock(seal(KIND, body), "gpuprov.lock")
     (found,) = caught.value.diagnostics
@@ -176,7 +182,9 @@ def test_their_moves_are_told() -> None:
 
 def reasons(lock: Lock, need: FrameworkNeed | None) -> list[tuple[str, str, str]]:
     pool = PoolInput(pool="cpu", os="debian-12", arch="amd64", requests=(), frameworks=need)
-    verdict = judge(lock, spec_inputs="s", catalog_inputs="c", sources=(), pools=(pool,), images=(), indexes=None)
+    verdict = judge(
+        lock, spec_inputs="s", catalog_inputs={"gpus.X": "c"}, sources=(), pools=(pool,), images=(), indexes=None
+    )
     assert {reason.kind for reason in verdict.reasons} <= {Stale.SPEC}
     return [(reason.address, reason.locked, reason.found) for reason in verdict.reasons]
 

@@ -30,7 +30,7 @@ def image(need: ImageNeed, number: int) -> LockedImage:
 
 
 def lock_of(*images: LockedImage) -> Lock:
-    return Lock(spec_inputs="", catalog_inputs="", sources=(), pools={}, images=images, digest="")
+    return Lock(spec_inputs="", catalog_inputs={}, sources=(), pools={}, images=images, digest="")
 
 
 def test_one_image_for_all_cloud_pools_of_a_system() -> None:

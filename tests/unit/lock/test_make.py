@@ -52,7 +52,7 @@ def inputs(index_of: IndexOf) -> LockInputs:
     index = index_of({"os/bookworm": OS, "nvidia": VENDOR})
     return LockInputs(
         spec_inputs="sha256:1",
-        catalog_inputs="sha256:2",
+        catalog_inputs={"gpus.X": "2"},
         pin="owned",
         sources=(_source("os/bookworm", on_host=False), _source("nvidia")),
         pools=(_pool("train", _request("nvidia-open", "580.*"), _request("docker.io")),),

@@ -21,7 +21,7 @@ def lock_of(versions: dict[str, dict[str, str]], *images: LockedImage) -> Lock:
         )
         for pool, rows in versions.items()
     }
-    return Lock(spec_inputs="", catalog_inputs="", sources=(), pools=pools, images=images, digest="")
+    return Lock(spec_inputs="", catalog_inputs={}, sources=(), pools=pools, images=images, digest="")
 
 
 def image(number: int, region: str = "us-east-1") -> LockedImage:
@@ -46,6 +46,7 @@ def test_a_base_image_that_moves_is_told_with_both_ids() -> None:
         before="ami-1 (debian-12-amd64-20261101-1)",
         after="ami-2 (debian-12-amd64-20261102-1)",
         source="us-east-1",
+        why="--upgrade",
     )
 
 

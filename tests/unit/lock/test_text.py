@@ -46,7 +46,7 @@ IMAGE = st.builds(LockedImage, os=TEXT, arch=TEXT, region=TEXT, owner=TEXT, name
 LOCK = st.builds(
     lambda sources, pools, images: Lock(
         spec_inputs="sha256:1",
-        catalog_inputs="sha256:2",
+        catalog_inputs={"gpus.X": "2"},
         sources=tuple(sorted(sources, key=lambda s: s.name)),
         pools={pool.pool: pool for pool in pools},
         images=tuple(sorted(images)),
@@ -69,7 +69,7 @@ def _lock(version: str) -> Lock:
     pool = LockedPool(
         pool="train", os="debian-12", arch="amd64", requests=(), packages=(row,), bounds=(), driver="440.33.01"
     )
-    return Lock(spec_inputs="a", catalog_inputs="b", sources=(), pools={"train": pool}, digest="")
+    return Lock(spec_inputs="a", catalog_inputs={"gpus.X": "b"}, sources=(), pools={"train": pool}, digest="")
 
 
 def test_versions_keep_their_text() -> None:

@@ -10,7 +10,8 @@ from gpuprov.lock.images import ImageNeed
 from gpuprov.lock.index import Index, MemoryIndex
 from gpuprov.lock.make import PoolInput
 from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource, Request
-from gpuprov.lock.verdict import Newer, Stale, StaleReason, judge, stale_diagnostic
+from gpuprov.lock.verdict import Newer, Stale, StaleReason, judge
+from gpuprov.lock.verdict_text import stale_diagnostic
 from gpuprov.model.package import PackageRow
 
 IndexOf = Callable[[Any], MemoryIndex]
@@ -22,7 +23,7 @@ POOL = LockedPool(
 SOURCE = LockedSource(
     name="nvidia", url="https://one.example", suite="/", components=(), fingerprints=("AA",), on_host=True
 )
-LOCK = Lock(spec_inputs="s1", catalog_inputs="c1", sources=(SOURCE,), pools={"train": POOL}, digest="d")
+LOCK = Lock(spec_inputs="s1", catalog_inputs={"gpus.X": "c1"}, sources=(SOURCE,), pools={"train": POOL}, digest="d")
 NOW = PoolInput(pool="train", os="debian-12", arch="amd64", requests=(ASKED,))
 NEED = ImageNeed(os="debian-12", arch="amd64", region="us-east-1")
 IMAGE = LockedImage(
@@ -35,7 +36,7 @@ def _judge(index_of: IndexOf, rows: Any = OFFERED, **changes: Any) -> list[Stale
     indexes: dict[tuple[str, str], Index] = {("debian-12", "amd64"): index_of({"nvidia": rows})}
     given: dict[str, Any] = {
         "spec_inputs": "s1",
-        "catalog_inputs": "c1",
+        "catalog_inputs": {"gpus.X": "c1"},
         "sources": (SOURCE,),
         "pools": (NOW,),
         "images": (),
@@ -48,7 +49,15 @@ def test_a_lock_stays_fresh_when_newer_versions_appear(index_of: IndexOf) -> Non
     assert _judge(index_of) == []
     assert (
         stale_diagnostic(
-            judge(LOCK, spec_inputs="s1", catalog_inputs="c1", sources=(SOURCE,), pools=(NOW,), images=(), indexes=None)
+            judge(
+                LOCK,
+                spec_inputs="s1",
+                catalog_inputs={"gpus.X": "c1"},
+                sources=(SOURCE,),
+                pools=(NOW,),
+                images=(),
+                indexes=None,
+            )
         )
         is None
     )
@@ -58,7 +67,13 @@ def test_newer_versions_that_are_allowed_are_told(index_of: IndexOf) -> None:
     rows = [*OFFERED, {"is": "nvidia-open 580.126.20-1"}]
     indexes: dict[tuple[str, str], Index] = {("debian-12", "amd64"): index_of({"nvidia": rows})}
     verdict = judge(
-        LOCK, spec_inputs="s1", catalog_inputs="c1", sources=(SOURCE,), pools=(NOW,), images=(), indexes=indexes
+        LOCK,
+        spec_inputs="s1",
+        catalog_inputs={"gpus.X": "c1"},
+        sources=(SOURCE,),
+        pools=(NOW,),
+        images=(),
+        indexes=indexes,
     )
     assert verdict.fresh
     assert verdict.newer == (Newer(pool="train", name="nvidia-open", locked="580.95.05-1", offered="580.126.20-1"),)
@@ -75,7 +90,7 @@ def test_more_suites_of_the_archive_make_no_lock_stale(index_of: IndexOf) -> Non
 @pytest.mark.parametrize(
     ("changes", "kind", "address", "locked", "found"),
     [
-        ({"catalog_inputs": "c2"}, Stale.CATALOG, "catalog", "c1", "c2"),
+        ({"catalog_inputs": {"gpus.X": "c2"}}, Stale.CATALOG, "catalog.gpus.X", "c1", "c2"),
         ({"spec_inputs": "s2"}, Stale.SPEC, "spec", "s1", "s2"),
         ({"pools": ()}, Stale.SPEC, "pools.train", "the pool train", "no such pool"),
         ({"pools": (NOW, replace(NOW, pool="new"))}, Stale.SPEC, "pools.new", "no such pool", "the pool new"),
@@ -128,7 +143,13 @@ def test_a_row_with_another_content_is_named(index_of: IndexOf) -> None:
 def test_the_diagnostic_tells_every_reason(index_of: IndexOf) -> None:
     indexes = {("debian-12", "amd64"): index_of({"nvidia": [{"is": "nvidia-open 590.48.01-1"}]})}
     verdict = judge(
-        LOCK, spec_inputs="s2", catalog_inputs="c2", sources=(SOURCE,), pools=(NOW,), images=(), indexes=indexes
+        LOCK,
+        spec_inputs="s2",
+        catalog_inputs={"gpus.X": "c2"},
+        sources=(SOURCE,),
+        pools=(NOW,),
+        images=(),
+        indexes=indexes,
     )
     found = stale_diagnostic(verdict)
     assert found is not None
@@ -165,7 +186,7 @@ def test_base_images_are_judged_by_the_needs_of_cloud_pools(
     verdict = judge(
         replace(LOCK, images=images),
         spec_inputs="s1",
-        catalog_inputs="c1",
+        catalog_inputs={"gpus.X": "c1"},
         sources=(SOURCE,),
         pools=(NOW,),
         images=needs,

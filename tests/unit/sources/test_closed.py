@@ -47,7 +47,7 @@ def _make(repository: VendorRepository, cache: Path) -> Lock:
         lock = make_lock(
             LockInputs(
                 spec_inputs="",
-                catalog_inputs="",
+                catalog_inputs={},
                 pin="owned",
                 sources=tuple(locked(source) for source in sources),
                 pools=(pool,),
