@@ -1,27 +1,50 @@
-"""`parity`: what differs between two hosts, snapshots or targets, or between hosts and the lock."""
+"""`parity`: what differs between two hosts, snapshots, fleets or targets, or between hosts, the lock and the spec."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from gpuprov.app.access import Access
 from gpuprov.app.hosts import Fleet, wants_of
 from gpuprov.app.named import Named, site_hosts
 from gpuprov.app.observe import observe, split
-from gpuprov.app.parity_sides import Side, is_file, known_names, read_meaning, read_side, read_snapshot_file
-from gpuprov.app.site import Site, open_lock, today
+from gpuprov.app.parity_documents import compare_locks, compare_spec_with_lock, compare_targets, hold_against_spec
+from gpuprov.app.parity_fleets import Comparison, compare_fleet, compare_sides
+from gpuprov.app.parity_refusals import (
+    in_no_pool,
+    one_alone,
+    refuse_other_lock,
+    refuse_same_file,
+    spec_alone,
+    too_many,
+    two_specs,
+)
+from gpuprov.app.parity_sides import FolderSnapshots, read_meaning, read_side, read_snapshot_file
+from gpuprov.app.site import Site, open_lock, open_site, today
 from gpuprov.app.staleness import refuse_stale_lock
-from gpuprov.app.targets import CLOUD, ONPREM, targets_of
-from gpuprov.catalog.find import component_of
-from gpuprov.compare.compare import compare_snapshots, compare_want, count_common, count_comparable
-from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
+from gpuprov.app.targets import targets_of
+from gpuprov.compare.compare import compare_want, count_comparable
+from gpuprov.document.envelope import peek_kind
+from gpuprov.document.snapshot_rows import RowCache
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.host import Host
 from gpuprov.model.progress import Report
 from gpuprov.model.snapshot import NotObserved, Snapshot
+from gpuprov.parity.driver import driver_facts
 from gpuprov.parity.operands import Operand, OperandKind
-from gpuprov.parity.types import Compared, Parity, Terms
+from gpuprov.parity.types import Compared, FailOn, Parity, Terms
 from gpuprov.parity.verdict import judge
+from gpuprov.store.files import read_text
+from gpuprov.want.empty import empty_want
 from gpuprov.want.expectations import expectations
+from gpuprov.want.host import host_want
 from gpuprov.want.owned import owned_of
+from gpuprov.want.types import FileWant, HostWant
+
+_LOCK: Final = "lock"
+_SPEC: Final = "spec"
+_TWO: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,10 +52,14 @@ class ParityRequest:
     """What to compare."""
 
     operands: tuple[str, ...]
-    """None, one (against the lock) or two."""
+    """None, one (against the lock, or a folder) or two."""
     against_lock: bool
     site: Site | None
     access: Access
+    static: bool = False
+    """Compare what the lock would give each target; no host is looked at."""
+    fail_on: frozenset[FailOn] = frozenset()
+    """What has a say in the status besides what always has."""
 
 
 def parity(request: ParityRequest, report: Report) -> Parity:
@@ -41,68 +68,130 @@ def parity(request: ParityRequest, report: Report) -> Parity:
     Raises:
         GpuprovError: GP-PAR codes when the operands cannot be compared; document, inventory and lock errors.
     """
-    locks = [text for text in request.operands if Path(text).suffix == ".lock" or text == "lock"]
-    _refuse_other_lock(locks, request.site)
-    others = tuple(text for text in request.operands if text not in locks)
+    if len(request.operands) > _TWO:
+        raise GpuprovError(too_many(request.operands))
+    if request.static:
+        return _static(request)
+    locks = [text for text in request.operands if text == _LOCK or Path(text).suffix == ".lock"]
+    if len(locks) == _TWO:
+        return _two_locks(locks, request)
+    specs = [text for text in request.operands if text == _SPEC or _is_spec(text)]
+    request = _with_site_of(specs, request)
+    refuse_other_lock(locks, request.site)
+    others = tuple(text for text in request.operands if text not in (*locks, *specs))
+    if specs:
+        return _against_spec(request, others, locks, report)
     if request.against_lock or locks or not request.operands:
         return _against_lock(request, others, report)
     return _side_by_side(request, others, report)
 
 
-def _refuse_other_lock(locks: Sequence[str], site: Site | None) -> None:
-    """A lock is compared by the spec that it was made from: only the one beside the spec says what a host must be."""
-    for text in locks:
-        if text != "lock" and (site is None or Path(text).resolve() != site.lock_path.resolve()):
-            own = str(site.lock_path) if site else "none, since there is no spec here"
-            raise GpuprovError(
-                Diagnostic(
-                    code="GP-PAR-003",
-                    address=text,
-                    summary="the lock is not the one of this spec",
-                    detail=f"the spec's own lock: {own}",
-                    hint=f"name its spec: `gpuprov parity --against lock -f {Path(text).parent}/gpuprov.yaml`",
-                )
-            )
-
-
-def _against_lock(request: ParityRequest, operands: Sequence[str], report: Report) -> Parity:
-    site = request.site
-    if site is None:
+def _static(request: ParityRequest) -> Parity:
+    if request.operands or request.against_lock:
         raise GpuprovError(
             Diagnostic(
                 code="GP-PAR-003",
-                summary="there is no spec, so there is no lock to compare with",
-                hint="name the spec with -f; or name two hosts or snapshots: `gpuprov parity HOST_A HOST_B`",
+                summary="--static compares what the lock would give each target, so it takes no operand",
+                hint="leave the operands away; `gpuprov parity A.lock B.lock` compares two locks",
             )
         )
-    if len(operands) > 1:
-        raise GpuprovError(_too_many(operands))
+    site = _need_site(request)
     lock, _ = open_lock(site)
     refuse_stale_lock(site, lock)
-    operand = _operand_of(operands, request)
+    return _verdict(compare_targets(site, lock), request, between=("onprem", "cloud"))
+
+
+def _two_locks(locks: Sequence[str], request: ParityRequest) -> Parity:
+    paths = [_need_site(request).lock_path if text == _LOCK else Path(text) for text in locks]
+    refuse_same_file(str(paths[0]), str(paths[1]))
+    return _verdict(compare_locks(paths[0], paths[1]), request, between=(locks[0], locks[1]))
+
+
+def _against_spec(request: ParityRequest, others: Sequence[str], locks: Sequence[str], report: Report) -> Parity:
+    """Hold what was seen, or the lock, against what the spec alone asks."""
+    site = _need_site(request)
+    if len(locks) + len(others) != 1:
+        raise GpuprovError(spec_alone(request.operands))
+    if locks:
+        lock, _ = open_lock(site)
+        return _verdict(compare_spec_with_lock(site, lock), request, between=(_SPEC, _LOCK))
+    seen = _look(request, others, lambda hosts: _asked_wants(site, hosts), report)
+    pools = {host.name: host.pool for host in seen.hosts}
+    compared = []
+    for snapshot in seen.snapshots:
+        if snapshot.host not in pools:
+            raise GpuprovError(in_no_pool(snapshot.host, list(pools), _SPEC))
+        held = hold_against_spec(site, site.pool(pools[snapshot.host]), snapshot)
+        compared.append(replace(held, driver=driver_facts(snapshot)))
+    return _verdict(Comparison(compared=compared, alone=seen.missing), request, between=(_SPEC, others[0]))
+
+
+def _against_lock(request: ParityRequest, operands: Sequence[str], report: Report) -> Parity:
+    site = _need_site(request)
+    if len(operands) > 1:
+        raise GpuprovError(too_many(operands))
+    lock, _ = open_lock(site)
+    refuse_stale_lock(site, lock)
+    seen = _look(request, operands, lambda hosts: wants_of(site, lock, hosts), report)
+    wants = wants_of(site, lock, seen.hosts)
+    compared = [_hold_against(wants, snapshot) for snapshot in seen.snapshots]
+    between = (_LOCK, operands[0] if operands else "all hosts")
+    return _verdict(Comparison(compared=compared, alone=seen.missing), request, between=between, whole=not operands)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Seen:
+    """The hosts of a site that one operand means, and what was seen of them."""
+
+    hosts: tuple[Host, ...]
+    """All that the spec names there; a file's host must be among them."""
+    snapshots: Sequence[Snapshot]
+    missing: tuple[NotObserved, ...] = ()
+
+
+def _look(
+    request: ParityRequest,
+    operands: Sequence[str],
+    wants: Callable[[Sequence[Host]], dict[str, HostWant]],
+    report: Report,
+) -> _Seen:
+    """Look at the hosts of an operand (all of the site without one) as their wants ask, or read them from files."""
+    site = _need_site(request)
+    operand = read_meaning(operands[0], site, request.access) if operands else None
     targets = targets_of(site, request.access)
     if operand is not None and operand.kind is OperandKind.TARGET:
         targets = (operand.name,)
     named = _narrow(site_hosts(site, request.access, targets), operand, site)
-    fleet = Fleet(hosts=named.hosts, wants=wants_of(site, lock, named.hosts), warnings=named.warnings)
     if operand is not None and operand.kind is OperandKind.FILE:
-        snapshot = read_snapshot_file(Path(operand.name))
-        snapshots: Mapping[str, Snapshot] = {snapshot.host: snapshot}
-        missing: Mapping[str, NotObserved] = {}
-    else:
-        snapshots, not_seen = split(observe(fleet.hosts, fleet, request.access, report))
-        missing = {**not_seen, **named.absent}
-    compared = [_hold_against(fleet, snapshot) for snapshot in snapshots.values()]
-    terms = Terms(today=today(), waivers=site.spec.waivers, spans=site.spec.spans, whole=operand is None)
-    return judge(compared, terms, not_observed=missing.values())
+        return _read(operand.name, named)
+    fleet = Fleet(hosts=named.hosts, wants=wants(named.hosts), warnings=named.warnings)
+    snapshots, not_seen = split(observe(fleet.hosts, fleet, request.access, report))
+    missing = (*not_seen.values(), *named.absent.values())
+    return _Seen(hosts=named.hosts, snapshots=tuple(snapshots.values()), missing=missing)
 
 
-def _operand_of(operands: Sequence[str], request: ParityRequest) -> Operand | None:
-    if not operands:
-        return None
-    if is_file(operands[0]):
-        return Operand(kind=OperandKind.FILE, name=operands[0])
-    return read_meaning(operands[0], known_names(request.site, request.access))
+def _asked_wants(site: Site, hosts: Sequence[Host]) -> dict[str, HostWant]:
+    """Wants that say which files to look at for the spec alone; there may be no lock yet."""
+    files = tuple(FileWant(path=file.path, text=file.text) for file in site.spec.files)
+    return {
+        host.name: host_want(replace(empty_want(host.pool, host.target, "", ""), files=files), host.name)
+        for host in hosts
+    }
+
+
+def _read(name: str, named: Named) -> _Seen:
+    """Read one snapshot, or those of a folder: there, hosts of the spec without a snapshot were not compared."""
+    cache = RowCache()
+    if not Path(name).is_dir():
+        return _Seen(hosts=named.hosts, snapshots=(read_snapshot_file(Path(name), cache),))
+    folder = FolderSnapshots(name, cache)
+    there = {snapshot.host for snapshot in folder}
+    missing = tuple(
+        NotObserved(host=host.name, code="GP-PAR-004", reason=f"{name} has no snapshot of it")
+        for host in named.hosts
+        if host.name not in there
+    )
+    return _Seen(hosts=named.hosts, snapshots=folder, missing=(*missing, *named.absent.values()))
 
 
 def _narrow(named: Named, operand: Operand | None, site: Site) -> Named:
@@ -118,113 +207,81 @@ def _narrow(named: Named, operand: Operand | None, site: Site) -> Named:
     return replace(named, hosts=tuple(h for h in named.hosts if h.pool == operand.name), absent=absent)
 
 
-def _hold_against(fleet: Fleet, snapshot: Snapshot) -> Compared:
-    want = fleet.wants.get(snapshot.host)
+def _hold_against(wants: Mapping[str, HostWant], snapshot: Snapshot) -> Compared:
+    want = wants.get(snapshot.host)
     if want is None:
-        raise GpuprovError(
-            Diagnostic(
-                code="GP-PAR-003",
-                address=snapshot.host,
-                summary="the snapshot's host is in no pool of the spec, so the lock says nothing about it",
-                detail="hosts: " + ", ".join(fleet.wants),
-            )
-        )
+        raise GpuprovError(in_no_pool(snapshot.host, list(wants), _LOCK))
     expected = expectations(want, owned_of(snapshot))
-    compared = count_comparable(expected, snapshot)
-    return Compared(host=snapshot.host, findings=compare_want(expected, snapshot), facets=compared)
+    return Compared(
+        host=snapshot.host,
+        findings=compare_want(expected, snapshot),
+        facets=count_comparable(expected, snapshot),
+        driver=driver_facts(snapshot),
+        taken=snapshot.taken,
+    )
 
 
 def _side_by_side(request: ParityRequest, operands: Sequence[str], report: Report) -> Parity:
-    if len(operands) != 2:  # noqa: PLR2004 - two sides
-        raise GpuprovError(_too_many(operands) if len(operands) > 1 else _one_alone(operands[0]))
-    known = known_names(request.site, request.access)
-    meanings = [read_meaning(text, known) for text in operands]
-    first, second = (read_side(meaning, request.site, request.access, report) for meaning in meanings)
-    waivers = request.site.spec.waivers if request.site else ()
-    if all(meaning.kind is OperandKind.TARGET for meaning in meanings):
-        compared, alone, notes = _pool_by_pool(first, second, request.site)
-    else:
-        compared, alone, notes = _one_with_others(first, second, operands[0]), (), ()
-    missing = (*first.not_observed, *second.not_observed, *alone)
-    verdict = judge(compared, Terms(today=today(), waivers=waivers, whole=False), not_observed=missing)
-    return replace(verdict, diagnostics=(*verdict.diagnostics, *notes))
+    site, access, cache = request.site, request.access, RowCache()
+    meanings = [read_meaning(text, site, access) for text in operands]
+    if len(operands) == 1:
+        if meanings[0].kind is not OperandKind.FILE or Path(operands[0]).is_file():
+            raise GpuprovError(one_alone(operands[0]))
+        side = read_side(meanings[0], site, access, report, cache)
+        return _verdict(compare_fleet(side), request, between=(side.label, side.label))
+    if all(meaning.kind is OperandKind.FILE for meaning in meanings):
+        refuse_same_file(meanings[0].name, meanings[1].name)
+    first, second = (read_side(meaning, site, access, report, cache) for meaning in meanings)
+    found = compare_sides(first, second, site)
+    missing = (*first.not_observed, *second.not_observed, *found.alone)
+    return _verdict(replace(found, alone=missing), request, between=(first.label, second.label))
 
 
-def _one_with_others(first: Side, second: Side, text: str) -> list[Compared]:
-    if len(first.snapshots) + len(first.not_observed) > 1:
-        raise GpuprovError(
-            Diagnostic(
-                code="GP-PAR-003",
-                address=text,
-                summary="the first operand must be one host or one snapshot: it is what the others are held against",
-                hint=f"`gpuprov parity {text} --against lock` compares all of them with the lock;"
-                " two targets are compared with each other pool by pool",
-            )
+def _verdict(found: Comparison, request: ParityRequest, *, between: tuple[str, str], whole: bool = False) -> Parity:
+    spec = request.site.spec if request.site is not None else None
+    terms = Terms(
+        today=today(),
+        waivers=spec.waivers if spec is not None else (),
+        spans=spec.spans if spec is not None else {},
+        fail_on=request.fail_on,
+        whole=whole,
+        between=between,
+    )
+    verdict = judge(found.compared, terms, not_observed=found.alone)
+    return replace(verdict, diagnostics=(*verdict.diagnostics, *found.notes))
+
+
+def _need_site(request: ParityRequest) -> Site:
+    if request.site is not None:
+        return request.site
+    raise GpuprovError(
+        Diagnostic(
+            code="GP-PAR-003",
+            summary="there is no spec, so there is no lock to compare with",
+            hint="name the spec with -f; or name two hosts or snapshots: `gpuprov parity HOST_A HOST_B`",
         )
-    if not first.snapshots:
-        return []
-    return [_compare(first.snapshots[0], snapshot) for snapshot in second.snapshots]
+    )
 
 
-def _pool_by_pool(
-    first: Side, second: Side, site: Site | None
-) -> tuple[list[Compared], tuple[NotObserved, ...], tuple[Diagnostic, ...]]:
-    """Compare two targets: in each pool, the first side's first host is what all its other hosts are held against.
+def _is_spec(text: str) -> bool:
+    """Whether an operand is a file that people wrote: such a document has no kind."""
+    path = Path(text)
+    return path.suffix in {".yaml", ".yml"} and path.is_file() and peek_kind(read_text(path)) is None
 
-    A pool that the spec has on one target only is told and left out; where hosts could not be seen on one side, those
-    of the other are compared with nothing, and that counts.
+
+def _with_site_of(specs: Sequence[str], request: ParityRequest) -> ParityRequest:
+    """A spec that is an operand is the site's own, or the site where there is no other.
+
+    Raises:
+        GpuprovError: GP-PAR-003 for two specs, or another than the site's.
     """
-    compared: list[Compared] = []
-    alone: list[NotObserved] = []
-    notes: list[Diagnostic] = []
-    for pool in site.spec.pools.values() if site is not None else ():
-        if pool.onprem is None or pool.cloud is None:
-            notes.append(_one_sided(pool.name, ONPREM if pool.cloud is None else CLOUD))
-            continue
-        ours, theirs = first.of_pool(pool.name), second.of_pool(pool.name)
-        if not ours or not theirs:
-            alone += [_alone(snapshot.host, pool.name, first if theirs else second) for snapshot in (*ours, *theirs)]
-            continue
-        compared += [_compare(ours[0], snapshot) for snapshot in (*ours[1:], *theirs)]
-    return compared, tuple(alone), tuple(notes)
-
-
-def _one_sided(pool: str, label: str) -> Diagnostic:
-    return Diagnostic(
-        code="GP-PAR-004",
-        address=f"pools.{pool}",
-        summary=f"the pool {pool} has hosts on the target {label} only; it is not compared",
-        hint=f"`gpuprov parity pool:{pool} --against lock` compares it with the lock",
-        severity=Severity.NOTE,
-    )
-
-
-def _alone(host: str, pool: str, other: Side) -> NotObserved:
-    return NotObserved(
-        host=host,
-        code="GP-PAR-004",
-        reason=f"no host of the pool {pool} could be seen on the target {other.label}, so there is nothing to compare",
-        hint=f"`gpuprov parity host:{host} --against lock` compares it with the lock",
-    )
-
-
-def _compare(first: Snapshot, second: Snapshot) -> Compared:
-    findings = compare_snapshots(first, second, component_of=component_of)
-    return Compared(host=second.host, findings=findings, facets=count_common(first, second))
-
-
-def _too_many(operands: Sequence[str]) -> Diagnostic:
-    return Diagnostic(
-        code="GP-PAR-003",
-        summary=f"{len(operands)} operands were given: {', '.join(operands)}",
-        hint="give two (hosts or snapshots), or one with --against lock, or none (all hosts against the lock)",
-    )
-
-
-def _one_alone(text: str) -> Diagnostic:
-    return Diagnostic(
-        code="GP-PAR-003",
-        address=text,
-        summary="one operand alone cannot be compared",
-        hint=f"`gpuprov parity {text} --against lock`, or name a second host or snapshot",
-    )
+    files = [Path(text) for text in specs if text != _SPEC]
+    if len(specs) > 1:
+        raise GpuprovError(two_specs(specs))
+    if not files:
+        return request
+    if request.site is None:
+        return replace(request, site=open_site(files[0]))
+    if files[0].resolve() != request.site.path.resolve():
+        raise GpuprovError(two_specs([str(request.site.path), *specs]))
+    return request

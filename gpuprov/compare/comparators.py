@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from gpuprov.model.fact import Value
-from gpuprov.model.version import compare, compare_driver, upstream
+from gpuprov.model.version import Constraint, compare, compare_driver, upstream
 
 _AT_BOOT: Final = frozenset({"enabled", "enabled-runtime", "static", "alias", "generated", "indirect", "linked"})
 
@@ -97,6 +97,25 @@ def compare_within(expected: Value, observed: Value) -> bool | None:
     return bool(observed) and {_canonical(v) for v in observed} <= {_canonical(v) for v in expected}
 
 
+def compare_constraint(expected: Value, observed: Value) -> bool | None:
+    """Whether a version is within a constraint of the spec: `580.*`; one that NVML shortened can prove nothing."""
+    if not isinstance(expected, str) or not isinstance(observed, str):
+        return None
+    try:
+        if Constraint.parse(expected).allows(observed):
+            return True
+    except ValueError:
+        return None
+    return None if _shortened(observed, expected.lstrip("= ")) else False
+
+
+def compare_release(expected: Value, observed: Value) -> bool | None:
+    """Whether a release (`13.0`) is among the versions of a list, in full or with further parts."""
+    if not isinstance(expected, str) or not isinstance(observed, list):
+        return None
+    return any(str(version) == expected or str(version).startswith(f"{expected}.") for version in observed)
+
+
 def compare_unset(expected: Value, observed: Value) -> bool:
     """Whether a flag is not set; for a thing that is absent, compare.py answers yes: what is not there is not held."""
     return compare_equal(expected, observed)
@@ -123,8 +142,17 @@ COMPARATORS: Final[Mapping[str, Comparator]] = {
     "within": compare_within,
     "unset": compare_unset,
     "boot": compare_boot,
+    "constraint": compare_constraint,
+    "release": compare_release,
 }
 """Comparators by the name that the facet table and expectations use."""
 
-SYMMETRIC: Final[Mapping[str, str]] = {"contains": "equal", "within": "set", "unset": "equal", "boot": "equal"}
+SYMMETRIC: Final[Mapping[str, str]] = {
+    "contains": "equal",
+    "within": "set",
+    "unset": "equal",
+    "boot": "equal",
+    "constraint": "version",
+    "release": "set",
+}
 """What compares two hosts, where the facet's own comparator has a wanted side and an observed side."""

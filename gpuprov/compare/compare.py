@@ -29,14 +29,22 @@ _LOADED = "stack.driver.loaded"
 _AFTER_REBOOT = frozenset({_LOADED, "stack.driver.nvml", "stack.driver.modules"})
 
 
-def compare_want(expectations: Iterable[Expectation], snapshot: Snapshot) -> tuple[Finding, ...]:
-    """Hold expectations against a snapshot: one finding per expectation that is not met or cannot be checked."""
+def compare_want(
+    expectations: Iterable[Expectation], snapshot: Snapshot, *, side: str = LOCK_SIDE
+) -> tuple[Finding, ...]:
+    """Hold expectations against a snapshot: one finding per expectation that is not met or cannot be checked.
+
+    Args:
+        expectations: what is wanted.
+        snapshot: what was seen.
+        side: what the wanted side is called.
+    """
     wanted = tuple(expectations)
-    findings = [finding for expectation in wanted if (finding := _find(expectation, snapshot)) is not None]
+    findings = [finding for expectation in wanted if (finding := _find(expectation, snapshot, side)) is not None]
     return _mark_reboot(wanted, findings, snapshot)
 
 
-def _find(expectation: Expectation, snapshot: Snapshot) -> Finding | None:
+def _find(expectation: Expectation, snapshot: Snapshot, side: str) -> Finding | None:
     facet = facet_of(expectation.address)
     observed = snapshot.observe(expectation.address)
     verdict = _disagree(expectation.value, observed, expectation.comparator)
@@ -49,7 +57,7 @@ def _find(expectation: Expectation, snapshot: Snapshot) -> Finding | None:
         kind=kind,
         expected=expectation.value,
         observed=observed,
-        sides=(LOCK_SIDE, snapshot.host),
+        sides=(side, snapshot.host),
         parity=facet.parity,
         cost=expectation.cost,
         reason=why or facet.reason,
@@ -111,7 +119,12 @@ def _mark_reboot(wanted: tuple[Expectation, ...], findings: list[Finding], snaps
 
 
 def compare_snapshots(
-    first: Snapshot, second: Snapshot, *, component_of: ComponentOf, sides: tuple[str, str] | None = None
+    first: Snapshot,
+    second: Snapshot,
+    *,
+    component_of: ComponentOf,
+    sides: tuple[str, str] | None = None,
+    basis: str = "",
 ) -> tuple[Finding, ...]:
     """Compare two hosts by the facet table; each side's unknowns stay findings.
 
@@ -120,10 +133,14 @@ def compare_snapshots(
         second: the host that the findings are about.
         component_of: decides which packages must be equal; packages outside the GPU stack are informational.
         sides: what the two are called; None takes the hosts' names.
+        basis: what the first side stands for where it is one of several hosts.
     """
     names = sides or (first.host, second.host)
     found = (_differ(address, first, second, component_of, names) for address in sorted(_unsettled(first, second)))
-    return _mark_reboot_between([finding for finding in found if finding is not None], first, second)
+    findings = [finding for finding in found if finding is not None]
+    if basis:
+        findings = [replace(finding, basis=basis) for finding in findings]
+    return _mark_reboot_between(findings, first, second)
 
 
 def _unsettled(first: Snapshot, second: Snapshot) -> Collection[str]:

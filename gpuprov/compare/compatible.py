@@ -4,15 +4,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gpuprov.model.diagnostic import Severity
 from gpuprov.model.fact import Absent, Known, Unknown
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.model.version import driver_branch
+from gpuprov.rules.answer import Verdict
 from gpuprov.rules.cuda import cuda_needs_driver
 from gpuprov.rules.facts import PoolFacts
 
 _DRIVERS: Final = ("stack.driver.nvml", "stack.driver.loaded", "stack.driver.on_disk")
-_UNDECIDED: Final = "GP-RULE-900"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,8 +90,8 @@ def _runs(release: str, driver: str) -> Judgement:
         return Judgement(compatible=None, reason=f"`{driver}` is no version of a driver")
     facts = PoolFacts(pool="", cuda=release, driver=driver, branches=(number,))
     for found in cuda_needs_driver(facts, number):
-        if found.severity is Severity.ERROR:
-            return Judgement(compatible=None if found.code == _UNDECIDED else False, reason=found.summary)
+        if found.verdict in {Verdict.REFUSED, Verdict.UNKNOWN}:
+            return Judgement(compatible=None if found.verdict is Verdict.UNKNOWN else False, reason=found.summary)
     return COMPATIBLE
 
 

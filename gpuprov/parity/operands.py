@@ -51,13 +51,13 @@ _NAMED: Final = (OperandKind.HOST, OperandKind.POOL, OperandKind.TARGET)
 def read_operand(text: str, known: KnownNames) -> Operand | Diagnostic:
     """Say what an operand means.
 
-    A word with a `/` in front position (`./x`, `/x`, `../x`) or with a document's ending is a file; `host:x`, `pool:x`
-    and `target:x` are what they say; a bare word is what it names, if that is one thing.
+    A word with a `/` or with a document's ending is a file or folder; `host:x`, `pool:x` and `target:x` are what they
+    say; a bare word is what it names, if that is one thing.
 
     Returns:
         The operand, or the diagnostic: GP-PAR-001 when it means two things, GP-PAR-002 when it means nothing.
     """
-    if text.startswith(("./", "../", "/")) or text.endswith(_SUFFIXES):
+    if "/" in text or text.endswith(_SUFFIXES):
         return Operand(kind=OperandKind.FILE, name=text)
     prefix, colon, name = text.partition(":")
     if colon and prefix in _NAMED:

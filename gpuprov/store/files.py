@@ -76,6 +76,20 @@ def read_text_if_there(path: str | Path, *, limit: int = MACHINE_LIMIT) -> str |
         raise
 
 
+def list_files(folder: str | Path, suffix: str) -> tuple[Path, ...]:
+    """The files of a folder whose names end in a suffix, by name; not those of folders in it.
+
+    Raises:
+        GpuprovError: GP-DOC-001 when the folder is missing, no folder, or not readable.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            found = [entry.path for entry in entries if entry.name.endswith(suffix) and entry.is_file()]
+    except OSError as error:
+        raise GpuprovError(_unreadable(str(folder), error)) from error
+    return tuple(Path(path) for path in sorted(found))
+
+
 def write_text(path: str | Path, text: str, *, mode: int = 0o644) -> None:
     """Write a file atomically: whoever reads it sees the old text or the new one, also after a power failure.
 
