@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
-from gpuprov.model.address import split_address
+from gpuprov.model.address import member_address, split_address
 from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.model.facets import FACETS
 from gpuprov.model.fact import Absent, Fact, Observation, Unknown
 
 
@@ -12,7 +14,7 @@ from gpuprov.model.fact import Absent, Fact, Observation, Unknown
 class Snapshot:
     """All facts of one host.
 
-    `families` says for each family of members (package, file, service, exporter) what a member without a fact is:
+    `families` says for each family of members (package, file, service, mount) what a member without a fact is:
     Absent when its collector looked at all of them, Unknown(reason) when it could not.
     """
 
@@ -33,23 +35,21 @@ class Snapshot:
         if parts is not None:
             family, member, leaf = parts
             # A member that is there but lacks this leaf was not understood; it is not absent.
-            if any(a.startswith(f'{family}["{member}"].') for a in self._siblings(family, member)):
+            if self._is_there(family, member):
                 return Unknown(f"no fact for {leaf or 'this'} of {member}")
             return self.families.get(family, Unknown(f"no collector looked for {family}"))
         return Unknown("no collector looked for this")
 
-    def _siblings(self, family: str, member: str) -> list[str]:
-        prefix = f'{family}["{member}"].'
-        leaves = {
-            "package": ("version", "held", "state"),
-            "file": ("sha256", "mode"),
-            "service": ("active", "enabled"),
-            "exporter": ("answers",),
-        }
-        return [a for leaf in leaves.get(family, ()) if (a := prefix + leaf) in self.facts and self._present(a)]
+    def _is_there(self, family: str, member: str) -> bool:
+        """Whether any leaf of a member was seen, but not as absent."""
+        facts = (self.facts.get(member_address(family, member, leaf)) for leaf in _leaves(family))
+        return any(fact is not None and not isinstance(fact.observation, Absent) for fact in facts)
 
-    def _present(self, address: str) -> bool:
-        return not isinstance(self.facts[address].observation, Absent)
+
+@cache
+def _leaves(family: str) -> tuple[str, ...]:
+    """The leaves of a family's members, as the facet table has them."""
+    return tuple(f.pattern.partition("[*].")[2] for f in FACETS if f.pattern.startswith(f"{family}[*]."))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

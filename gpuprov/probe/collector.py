@@ -25,13 +25,17 @@ class Collector:
 
     name: str
     command: Callable[[ProbeRequest], str]
-    """Text for a POSIX shell; its standard input is empty, and `$R` holds the sed script that replaces secrets."""
+    """Text for a POSIX shell; it runs in a subshell, and its standard input is empty.
+
+    The script replaces secrets in everything that is printed. `$R` holds the sed script that does so, for a command
+    that encodes what it prints.
+    """
     gives: tuple[str, ...]
     """Addresses, with `*` for members."""
     parse: Callable[[CollectorOutput, Recording], Found]
     """Pure; it never raises, and what it does not understand is Unknown."""
     limit: int = 30
-    """Seconds, after which the host ends the command; 0 for one that only reads files of the kernel.
+    """Seconds, after which the host ends the command; 0 for one that only reads files: the probe's own limit holds.
 
     A command that works takes well under a second on an idle host. The limit is for a busy one: at a load of 15 on two
     cores, those that look at files and ask Docker took more than 10 s (measured in the lab, 2026-11-30), and "unknown"
@@ -51,6 +55,10 @@ def need(program: str) -> str:
         f"command -v {name} >/dev/null 2>&1 ||"
         f" {{ echo 'gpuprov: '{name}' is not installed' >&2; exit {NOT_INSTALLED}; }}; "
     )
+
+
+MAY_ENTER = 'may_enter() { [ -r "$1" ] && [ -x "$1" ] || { echo "$1: Permission denied" >&2; exit 1; }; }'
+"""A shell function: what is in a folder that may not be entered is unknown, and not absent."""
 
 
 def is_missing(output: CollectorOutput) -> bool:
@@ -106,6 +114,35 @@ def needs_root(text: str, recording: Recording) -> Unknown:
 def odd(output: CollectorOutput, what: str) -> Unknown:
     """Unknown, because the output has a form that the parser does not know; the output's first line is shown."""
     return Unknown(f"{what} has an unknown form: {first_line(output.stdout) or first_line(output.stderr) or 'empty'}")
+
+
+def lines_of_files(text: str) -> dict[str, list[str]]:
+    """What `grep -H '' FILE...` printed, by file: many small files cost one process that way.
+
+    Only for paths without a colon.
+    """
+    files: dict[str, list[str]] = {}
+    for line in text.split("\n"):
+        path, colon, rest = line.partition(":")
+        if colon and path.startswith("/"):
+            files.setdefault(path, []).append(rest)
+    return files
+
+
+def sections_of(text: str, mark: str) -> list[tuple[str, list[str]]]:
+    """The parts of a text that begin with a line `MARK NAME`: name and lines of each."""
+    parts: list[tuple[str, list[str]]] = []
+    for line in text.split("\n"):
+        if line.startswith(f"{mark} "):
+            parts.append((line.removeprefix(f"{mark} "), []))
+        elif parts:
+            parts[-1][1].append(line)
+    return parts
+
+
+def ended(output: CollectorOutput) -> bool:
+    """Whether a command that prints `end` as its last line did all of its work."""
+    return output.status == 0 and output.stdout.endswith("end\n")
 
 
 def first_line(text: str) -> str:

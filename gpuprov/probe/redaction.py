@@ -27,16 +27,22 @@ def _any_case(word: str) -> str:
     return text
 
 
-def redaction_script() -> str:
+def redaction_script(frame: str = "") -> str:
     """The script for `sed -E`.
 
     It replaces users and passwords in URLs, the values of keys that are called password, secret, token and the like (in
     `KEY=value`, YAML and JSON), authorization headers, registry logins and private keys. JSON stays JSON.
+
+    Args:
+        frame: what begins the lines that end any text; a private key that was cut does not reach beyond such a line.
     """
+    begin, end = (rf"-----{word} [A-Z0-9 ]*PRIVATE KEY-----" for word in ("BEGIN", "END"))
+    inside = f"/{begin}/,/{end}|^{frame} /{{/^{frame} /!s/.*/***/;}}" if frame else f"/{begin}/,/{end}/s/.*/***/"
     key = f"({'|'.join(_any_case(word) for word in _WORDS)})[A-Za-z0-9_.-]*[\"']?[[:space:]]*"
     authorization = _any_case("authorization")
     rules = (
-        r"/-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/,/-----END [A-Z0-9 ]*PRIVATE KEY-----/s/.*/***/",
+        f"s/{begin}.*{end}/***/g",
+        inside,
         r"s#([A-Za-z][A-Za-z0-9+.-]*://)[^/[:space:]\"']*@#\1***@#g".replace(r"\"", '"'),
         rf"""s/({key}[:=][[:space:]]*)"(\\.|[^"\\])*"/\1"***"/g""",
         rf"""s/({key}[:=][[:space:]]*)'[^']*'/\1'***'/g""",

@@ -14,9 +14,10 @@ GIVES = ("exporter[*].answers", "exporter[*].metrics")
 # Where nothing listens no client need be started. Any client will do, and what counts is the same for all: no
 # connection is "does not answer", no client is "could not look".
 _ONE = r"""
+open=unknown
+[ ! -r /proc/net/tcp ] || open=$(grep -s -h -E '^ *[0-9]+: [0-9A-F]+:[0-9A-F]{4} [0-9A-F]+:0000 0A ' /proc/net/tcp*)
 listening() {
-  [ -r /proc/net/tcp ] || return 0
-  grep -s -q -E "$(printf ':%04X' "$1") [0-9A-F]+:[0-9A-F]+ 0A " /proc/net/tcp /proc/net/tcp6
+  case $open in unknown|*"$(printf ':%04X' "$1") "*) ;; *) return 1 ;; esac
 }
 get() {
   listening "$1" || { echo 'client none-needed'; return 7; }

@@ -1,10 +1,11 @@
 """Package sources of apt: one-line and deb822 files, keys of URLs replaced."""
 
 import re
+from collections.abc import Iterable
 
-from gpuprov.model.fact import Absent, Known, Value
+from gpuprov.model.fact import Absent, Known, Observation, Value
 from gpuprov.model.snapshot import CollectorOutput, Recording
-from gpuprov.probe.collector import Collector, Found, failure, fixed, odd
+from gpuprov.probe.collector import Collector, Found, ended, failure, fixed, odd
 
 _COMMAND = r"""
 [ -d /etc/apt ] || { echo none; exit 0; }
@@ -12,7 +13,7 @@ for f in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
   [ -e "$f" ] || continue
   case $f in *.list|*.sources) ;; *) continue ;; esac
   printf 'source-file %s\n' "$f"
-  sed -E "$R" "$f" || exit 1
+  cat "$f" || exit 1
   echo
 done
 echo 'end '
@@ -25,19 +26,20 @@ Row = dict[str, Value]
 
 
 def parse_sources(output: CollectorOutput, recording: Recording) -> Found:
-    """apt.sources: every enabled binary source, in apt's order."""
+    """apt.sources: every enabled binary source, in apt's order; apt.conflicts: those that apt refuses."""
+    gives = ("apt.sources", "apt.conflicts")
     if output.stdout == "none\n":
-        return {"apt.sources": Absent()}
+        return dict.fromkeys(gives, Absent())
     if output.status != 0:
-        return {"apt.sources": failure(output, recording, "reading apt's sources")}
+        return dict.fromkeys(gives, failure(output, recording, "reading apt's sources"))
     if not output.stdout.endswith("end \n"):
-        return {"apt.sources": odd(output, "the list of sources")}
-    rows: list[Value] = []
+        return dict.fromkeys(gives, odd(output, "the list of sources"))
+    rows: list[Row] = []
     text = "\n" + output.stdout.removesuffix("end \n")
     for part in text.split("\nsource-file ")[1:]:
         file, _, body = part.partition("\n")
         rows += _deb822(file, body) if file.endswith(".sources") else _one_line(file, body)
-    return {"apt.sources": Known(rows)}
+    return {"apt.sources": Known([*rows]), "apt.conflicts": _conflicts(rows)}
 
 
 def _one_line(file: str, body: str) -> list[Row]:
@@ -94,4 +96,51 @@ def _row(file: str, uris: list[str], suites: list[str], components: list[str], s
     }
 
 
-COLLECTORS = (Collector(name="sources", command=fixed(_COMMAND), gives=("apt.sources",), parse=parse_sources, limit=0),)
+def _conflicts(rows: Iterable[Row]) -> Observation:
+    """Repositories that several files name with different keys: apt reads no list at all then (A10)."""
+    keys: dict[str, dict[str, str]] = {}
+    for row in rows:
+        uris, suites = row["uris"], row["suites"]
+        if isinstance(uris, list) and isinstance(suites, list):
+            for uri in uris:
+                for suite in suites:
+                    place = f"{str(uri).rstrip('/')} {str(suite).rstrip('/') or '/'}"
+                    keys.setdefault(place, {})[str(row["file"])] = str(row["signed_by"])
+    found: dict[str, Value] = {place: [*sorted(files)] for place, files in keys.items() if len(set(files.values())) > 1}
+    return Known(found)
+
+
+# Keys without a file of their own in a source are trusted for every source: these two places.
+_KEYS = r"""
+[ -d /etc/apt ] || { echo none; exit 0; }
+set --
+for f in /etc/apt/trusted.gpg /etc/apt/trusted.gpg.d/* /etc/apt/keyrings/* /usr/share/keyrings/*; do
+  case $f in *~) ;; *) [ -f "$f" ] && set -- "$@" "$f" ;; esac
+done
+[ $# = 0 ] || sha256sum "$@" || exit 1
+echo end
+"""
+
+
+def parse_keys(output: CollectorOutput, recording: Recording) -> Found:
+    """apt.keys: file -> sha256, of the keys that apt may use."""
+    if output.stdout == "none\n" and output.status == 0:
+        return {"apt.keys": Absent()}
+    if not ended(output):
+        return {"apt.keys": failure(output, recording, "reading apt's keys")}
+    rows = [re.fullmatch(r"([0-9a-f]{64})  (/.+)", line) for line in output.stdout.removesuffix("end\n").splitlines()]
+    if not all(rows):
+        return {"apt.keys": odd(output, "the list of apt's keys")}
+    return {"apt.keys": Known({row[2]: row[1] for row in rows if row is not None})}
+
+
+COLLECTORS = (
+    Collector(
+        name="sources",
+        command=fixed(_COMMAND),
+        gives=("apt.sources", "apt.conflicts"),
+        parse=parse_sources,
+        limit=0,
+    ),
+    Collector(name="keys", command=fixed(_KEYS), gives=("apt.keys",), parse=parse_keys),
+)

@@ -29,7 +29,7 @@ def output(given_: dict) -> CollectorOutput:
 def recording(case: dict) -> Recording:
     outputs = {name: output(given_) for name, given_ in case.get("context", {}).items()}
     outputs[case["collector"]] = output(case)
-    return Recording(host="h", os="", arch="", taken="", collectors=outputs)
+    return Recording(host="h", os="", arch="", taken=case.get("taken", ""), collectors=outputs)
 
 
 def name_of(case: dict) -> str:
