@@ -21,6 +21,7 @@ from gpuprov.lock.types import (
 )
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.package import Bound
+from gpuprov.model.version import upstream
 from gpuprov.spec.types import Spec
 
 ALL: Final = "*"
@@ -154,12 +155,18 @@ def is_os_source(name: str, sources: Iterable[LockedSource]) -> bool:
 
 
 def _pinned(answer: Resolution, pool: PoolInput, inputs: LockInputs) -> list[Stanza]:
-    """Requested packages, and all that come from other sources than the OS's archive; or everything."""
+    """Requested packages, the driver's whole set, and all from other sources than the OS's archive; or everything."""
+    if inputs.pin == "closure":
+        return list(answer.chosen)
     requested = {request.name for request in pool.requests}
+    # The archive's driver too moves as a whole or not at all (report case A02).
+    drivers = {head.upstream for head in answer.heads if head.equal.driver}
     return [
         stanza
         for stanza in answer.chosen
-        if inputs.pin == "closure" or stanza.name in requested or not is_os_source(stanza.row.source, inputs.sources)
+        if stanza.name in requested
+        or upstream(stanza.version) in drivers
+        or not is_os_source(stanza.row.source, inputs.sources)
     ]
 
 

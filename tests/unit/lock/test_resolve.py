@@ -8,11 +8,10 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from lock_cases import equal_of, request_of
 
-from gpuprov.lock.equal import EqualSet
 from gpuprov.lock.index import MemoryIndex
 from gpuprov.lock.resolve import Problem, Resolution, resolve
-from gpuprov.lock.types import Request
 
 FOLDER = Path(__file__).parents[2] / "cases" / "lock"
 CHOICES: list[dict[str, Any]] = yaml.safe_load((FOLDER / "choices.yaml").read_text(encoding="utf-8"))
@@ -20,22 +19,11 @@ REFUSALS: list[dict[str, Any]] = yaml.safe_load((FOLDER / "refusals.yaml").read_
 IndexOf = Callable[[Any], MemoryIndex]
 
 
-def _request(written: str | dict[str, str]) -> Request:
-    if isinstance(written, str):
-        name, _, constraint = written.partition(" ")
-        written = {"name": name, "constraint": constraint}
-    return Request(**{"constraint": "", "source": "", "address": f"stack.packages.{written['name']}", **written})
-
-
-def _equal_set(*, label: str, names: list[str], driver: bool = False, apart: list[str] | None = None) -> EqualSet:
-    return EqualSet(label=label, names=frozenset(names), driver=driver, apart=frozenset(apart or []))
-
-
 def _problem(case: dict[str, Any], index: MemoryIndex) -> Problem:
     return Problem(
         index=index,
-        requests=tuple(_request(each) for each in case["requests"]),
-        equal=tuple(_equal_set(**each) for each in case.get("equal", [])),
+        requests=tuple(request_of(each) for each in case["requests"]),
+        equal=tuple(equal_of(**each) for each in case.get("equal", [])),
         prefer=case.get("prefer", {}),
     )
 
@@ -65,7 +53,7 @@ def test_a_refusal_names_its_reasons(case: dict[str, Any], index_of: IndexOf) ->
 
 def test_all_wrong_requests_are_told_at_once(index_of: IndexOf) -> None:
     index = index_of({"os": [{"is": "a 1"}]})
-    answer = resolve(Problem(index=index, requests=(_request("gone"), _request("a 9.*"))))
+    answer = resolve(Problem(index=index, requests=(request_of("gone"), request_of("a 9.*"))))
     assert isinstance(answer, tuple)
     assert [d.code for d in answer] == ["GP-LOCK-001", "GP-LOCK-002"]
 
@@ -94,7 +82,7 @@ def test_law_an_answer_is_whole_and_consistent_and_a_refusal_is_right(
     rows: list[dict[str, str]], wanted: list[str], index_of: IndexOf
 ) -> None:
     index = index_of({"os": rows})
-    answer = resolve(Problem(index=index, requests=tuple(_request(name) for name in wanted)))
+    answer = resolve(Problem(index=index, requests=tuple(request_of(name) for name in wanted)))
     if isinstance(answer, Resolution):
         chosen = {s.name: s for s in answer.chosen}
         assert set(wanted) <= chosen.keys()

@@ -10,12 +10,18 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpuprov.model.package import Family
+from gpuprov.model.rpm_version import RpmVersion
 from gpuprov.model.version import Constraint, DebVersion, compare, compare_driver, driver_branch, holds, upstream
 
 CASES: dict[str, Any] = yaml.safe_load(
     (Path(__file__).parents[2] / "cases" / "model" / "version.yaml").read_text(encoding="utf-8")
 )
+REPORTS: list[dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parents[2] / "cases" / "reports" / "version.yaml").read_text(encoding="utf-8")
+)
 SIGN = {"<": -1, "=": 0, ">": 1}
+VERSIONS = {Family.DEB: DebVersion, Family.RPM: RpmVersion}
 DPKG = shutil.which("dpkg")
 
 
@@ -87,6 +93,17 @@ def test_the_relations_of_dependencies_hold_as_dpkg_says() -> None:
     assert [r for r in (">=", ">>", "=", "<<", "<=", "") if holds("2.0-1", r, "2.0-1")] == [">=", "=", "<=", ""]
     with pytest.raises(ValueError, match="no relation"):
         holds("1", "~=", "1")
+
+
+@pytest.mark.parametrize("case", REPORTS, ids=lambda case: case["id"])
+def test_a_report(case: dict[str, Any]) -> None:
+    version = VERSIONS[Family(case["family"])]
+    for a, relation, b in case["packages"]:
+        first, second = version(a), version(b)
+        assert (first < second, first == second, first > second) == (relation == "<", relation == "=", relation == ">")
+    for a, relation, b in case.get("drivers", []):
+        assert compare_driver(a, b) == SIGN[relation]
+    assert [str(version(text)) for text in case.get("kept", [])] == case.get("kept", [])
 
 
 PART = st.text(alphabet="0123456789abzAZ.+~", max_size=7)
