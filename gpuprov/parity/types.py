@@ -169,3 +169,20 @@ class Parity:
     """What was compared with what, in words: (`lock`, `target:cloud`)."""
     taken: str = ""
     """When the first of the hosts was looked at; empty where none was."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExplainedFinding:
+    """A finding of a report, with what can be said about it."""
+
+    id: str
+    finding: Finding | None
+    """None for a waiver that has expired or covers nothing."""
+    waiver: str
+    """One sentence about such a waiver; else empty."""
+    hosts: tuple[str, ...]
+    """All hosts that have the same disagreement."""
+    commands: Mapping[str, str]
+    """Collector -> the shell text by which it looks."""
+    report: str
+    """The file that was read."""

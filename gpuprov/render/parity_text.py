@@ -1,13 +1,16 @@
 """A parity report for people: each disagreement once, with every host that has it."""
 
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.text import Text
 
+from gpuprov.compare.finding_id import finding_id
 from gpuprov.model.facet import ParityClass
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.model.status import ExitStatus
-from gpuprov.parity.types import Parity, Row
+from gpuprov.parity.groups import group_findings
+from gpuprov.parity.types import DriverState, Parity, Row
 from gpuprov.render.observation import observation_text
 from gpuprov.render.snapshot_text import show_not_observed
 from gpuprov.render.terminal import Terminal
@@ -20,6 +23,7 @@ _STYLES: Final = {
     FindingKind.REBOOT_PENDING: "change",
 }
 _SHOWN_NAMES: Final = 6
+_FACTS: Final = ("packages", "on disk", "loaded", "NVML")
 
 
 def show_parity(parity: Parity, terminal: Terminal) -> None:
@@ -37,11 +41,8 @@ def show_parity(parity: Parity, terminal: Terminal) -> None:
                 style="quiet",
             )
         )
-    for finding in parity.waived:
-        if finding.waiver is not None:
-            terminal.out.print(
-                f"waived until {finding.waiver.until}: {finding.host} {finding.address} ({finding.waiver.reason})"
-            )
+    for line in (*_waived(parity), *_waivers(parity), *_drivers(parity)):
+        terminal.out.print(line)
     show_not_observed(parity.not_compared, terminal)
     terminal.out.print(_closing(parity))
 
@@ -50,12 +51,43 @@ def _row_lines(row: Row, hosts: int) -> list[Text]:
     finding = row.finding
     style = _STYLES[finding.kind]
     count = f"{len(row.hosts)} of {hosts} host(s)"
-    names = ", ".join(row.hosts[:_SHOWN_NAMES]) + (", ..." if len(row.hosts) > _SHOWN_NAMES else "")
+    names = _names(row.hosts)
     return [
         Text.assemble((f"{finding.kind!s:14}", style), " ", (finding.address, "name"), f"  {count}: {names}"),
         Text.assemble(" " * 15, *_sides(finding)),
         Text(" " * 15 + finding.reason, style="quiet"),
+        Text(" " * 15 + f"explain {finding_id(finding)}", style="quiet"),
     ]
+
+
+def _waived(parity: Parity) -> Iterator[Text]:
+    for row in group_findings(parity.waived):
+        waiver = row.finding.waiver
+        if waiver is not None:
+            who = _names(row.hosts)
+            yield Text(f"waived until {waiver.until}: {row.finding.address} on {who} ({waiver.reason})")
+
+
+def _waivers(parity: Parity) -> Iterator[Text]:
+    """Waivers that have expired or cover nothing."""
+    for finding in parity.waivers:
+        style = "error" if finding.counts else "warning"
+        yield Text.assemble((f"{finding.trouble!s:14}", style), f" {finding.text} ({finding.waiver.reason})")
+        yield Text(" " * 15 + "remove it from the spec, or give it a new date and reason", style="quiet")
+
+
+def _drivers(parity: Parity) -> Iterator[Text]:
+    """The driver's four facts where they do not agree: which of them is the odd one says what to do."""
+    for row in parity.drivers:
+        if row.state not in {DriverState.EQUAL, DriverState.ABSENT}:
+            facts = row.facts
+            seen = zip(_FACTS, (facts.package, facts.on_disk, facts.loaded, facts.nvml), strict=True)
+            shown = ", ".join(f"{name} {observation_text(value)}" for name, value in seen)
+            yield Text(f"driver, {row.state}: {shown} ({_names(row.hosts)})", style="quiet")
+
+
+def _names(hosts: Sequence[str]) -> str:
+    return ", ".join(hosts[:_SHOWN_NAMES]) + (", ..." if len(hosts) > _SHOWN_NAMES else "")
 
 
 def _sides(finding: Finding) -> tuple[str | tuple[str, str], ...]:

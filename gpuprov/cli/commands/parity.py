@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from gpuprov.app.access import Access
+from gpuprov.app.explain_finding import keep_report
 from gpuprov.app.optional_site import site_if_there
 from gpuprov.app.parity import ParityRequest, parity
 from gpuprov.app.places import find_places
@@ -69,6 +70,7 @@ def command(
         with ProgressView(terminal) as view:
             result = parity(request, view)
         places = find_places(site, result)
-    show_diagnostics(result.diagnostics, terminal)
+        not_kept = keep_report(result, site.path if site is not None else None)
+    show_diagnostics((*result.diagnostics, *not_kept), terminal)
     write_reports(verdict_report(result, places), chosen, terminal)
     return int(result.status)
