@@ -40,10 +40,10 @@ def parse_cdi(output: CollectorOutput, recording: Recording) -> Found:
     if not ended(output):
         return dict.fromkeys(GIVES, failure(output, recording, "reading CDI's files"))
     lines = output.stdout.splitlines()
-    links = next((found for line in lines if (found := _LINKS.fullmatch(line))), None)
+    links = next((match for line in lines if (match := _LINKS.fullmatch(line))), None)
     parts = [part.splitlines() for part in ("\n" + output.stdout).split("\nspec ")[1:]]
     specs = [part for part in parts if any(line.startswith("kind nvidia.com/") for line in part)]
-    found = _specs(specs, recording) if specs else dict.fromkeys(GIVES[:3], Absent())
+    found: Found = _specs(specs, recording) if specs else dict.fromkeys(GIVES[:3], Absent())
     return found | {"stack.container.device_links": _links(links)}
 
 

@@ -1,4 +1,4 @@
-"""The container engine: its version, and the runtimes that it has now."""
+"""The container engine: its version, the runtimes that it has now, and what it uses."""
 
 import json
 import re
@@ -25,7 +25,8 @@ names() {
   if command -v docker >/dev/null 2>&1; then
     docker -H unix:///var/run/docker.sock info --format \
       '{{range .ServerErrors}}error {{.}}{{println}}{{end}}'\
-'{{range $n, $v := .Runtimes}}runtime {{$n}}{{println}}{{end}}'
+'{{range $n, $v := .Runtimes}}runtime {{$n}}{{println}}{{end}}'\
+'default {{.DefaultRuntime}}{{println}}cgroup {{.CgroupDriver}}{{println}}storage {{.Driver}}{{println}}'
   elif command -v python3 >/dev/null 2>&1; then
     python3 -c 'import http.client, json, socket
 c = http.client.HTTPConnection("localhost")
@@ -33,7 +34,9 @@ c.sock = socket.socket(socket.AF_UNIX)
 c.sock.settimeout(15)
 c.sock.connect("/var/run/docker.sock")
 c.request("GET", "/info")
-for name in json.load(c.getresponse())["Runtimes"]: print("runtime", name)'
+i = json.load(c.getresponse())
+for name in i["Runtimes"]: print("runtime", name)
+for word, key in ("default", "DefaultRuntime"), ("cgroup", "CgroupDriver"), ("storage", "Driver"): print(word, i[key])'
   else
     echo 'neither docker nor python3 is there to ask the engine with' >&2; return 1
   fi
@@ -47,6 +50,13 @@ esac
 echo 'end '
 """
 )
+RUNTIMES_GIVES = (
+    "stack.container.runtimes",
+    "stack.container.default_runtime",
+    "stack.container.cgroup_driver",
+    "stack.container.storage_driver",
+)
+_USED = dict(zip(("default", "cgroup", "storage"), RUNTIMES_GIVES[1:], strict=True))
 _BUILT_IN = re.compile(r"runc|io\.containerd\.(?:runc\.v\d|runtime\.v1\.linux)")
 """Runtimes that every engine has and no file can name (dockerd refuses them there): they say nothing of a host."""
 
@@ -62,12 +72,12 @@ def parse_docker(output: CollectorOutput, recording: Recording) -> Found:
 
 
 def parse_runtimes(output: CollectorOutput, recording: Recording) -> Found:
-    """stack.container.runtimes: those that were added to the engine's own.
+    """The runtimes that were added to the engine's own, and what the engine uses: runtime, cgroups, storage.
 
-    They are the running engine's, and those of daemon.json where it does not run.
+    They are the running engine's. Where it does not run, the runtimes are those of daemon.json, and it uses nothing.
     """
     if is_missing(output):
-        return {"stack.container.runtimes": Absent()}
+        return dict.fromkeys(RUNTIMES_GIVES, Absent())
     head, _, body = output.stdout.partition("\n")
     engine = head.removeprefix("engine ")
     text = body.removesuffix("end \n")
@@ -79,21 +89,25 @@ def parse_runtimes(output: CollectorOutput, recording: Recording) -> Found:
     elif output.status != 0 or text == body or head == engine:
         seen = failure(output, recording, "asking the container engine for its runtimes")
     elif engine in {"active", "reloading"}:
-        seen = _of_engine(text, output)
+        return _of_engine(text, output)
     elif engine in {"inactive", "failed"}:
-        seen = _of_file(text)
+        return dict.fromkeys(RUNTIMES_GIVES, Absent()) | {RUNTIMES_GIVES[0]: _of_file(text)}
     else:
         seen = Unknown(f"the container engine is neither running nor stopped: {engine or 'systemctl does not tell'}")
-    return {"stack.container.runtimes": seen}
+    return dict.fromkeys(RUNTIMES_GIVES, seen)
 
 
-def _of_engine(text: str, output: CollectorOutput) -> Observation:
-    lines = [line for line in text.splitlines() if line]  # the client ends its answer with an empty line
-    names = [line.removeprefix("runtime ") for line in lines if line.startswith("runtime ")]
+def _of_engine(text: str, output: CollectorOutput) -> Found:
+    pairs = [line.partition(" ")[::2] for line in text.splitlines() if line]  # the client ends with an empty line
+    names = [value for word, value in pairs if word == "runtime"]
+    used = {word: value for word, value in pairs if word in _USED}
     # An answer without a single runtime is none: the engine has some of its own.
-    if not names or len(names) != len(lines):
-        return odd(output, "the container engine's list of runtimes")
-    return _added(names)
+    if not names or len(names) + len(used) != len(pairs):
+        return dict.fromkeys(RUNTIMES_GIVES, odd(output, "the container engine's answer"))
+    found: Found = {RUNTIMES_GIVES[0]: _added(names)}
+    for word, address in _USED.items():
+        found[address] = Known(used[word]) if used.get(word) else Unknown("the container engine does not tell")
+    return found
 
 
 def _of_file(text: str) -> Observation:
@@ -115,7 +129,5 @@ def _added(names: list[str]) -> Observation:
 
 COLLECTORS = (
     Collector(name="docker", command=fixed(_VERSION), gives=("stack.container.version",), parse=parse_docker),
-    Collector(
-        name="runtimes", command=fixed(_RUNTIMES), gives=("stack.container.runtimes",), parse=parse_runtimes, limit=20
-    ),
+    Collector(name="runtimes", command=fixed(_RUNTIMES), gives=RUNTIMES_GIVES, parse=parse_runtimes, limit=20),
 )

@@ -1,10 +1,12 @@
-"""Kernel modules of the GPUs: the driver that is loaded, those on disk, and nouveau."""
+"""The driver as kernel modules: the one that is loaded, those on disk, and the one that the next boot loads."""
 
 import re
+from collections.abc import Mapping
 
 from gpuprov.model.fact import Absent, Known, Observation, Unknown, Value
 from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import Collector, Found, failure, fixed, odd
+from gpuprov.probe.collectors.kernels import parse_kernels
 
 _LOADED = """\
 [ -d /proc/sys ] || { echo 'no /proc here' >&2; exit 1; }
@@ -15,16 +17,6 @@ echo 'end '
 _NVRM = re.compile(
     r"NVRM version: NVIDIA UNIX (?P<open>Open Kernel Module for )?.*?\s(?P<version>\d{3,}(?:\.\d+)+)(?:\s|$)"
 )
-
-# Loaded is enough: while nouveau is there, its devices are in use and NVIDIA's module finds none to take. A built-in
-# nouveau has no folder in /sys/module where it has no parameters; the devices that it took tell.
-_NOUVEAU = """\
-[ -d /sys/module ] || { echo 'no /sys/module here' >&2; exit 1; }
-[ -d /sys/module/nouveau ] && echo loaded
-for d in /sys/bus/pci/drivers/nouveau/*:*; do [ -e "$d" ] && echo "holds ${d##*/}"; done
-echo end
-"""
-_NOUVEAU_LINE = re.compile(r"loaded|holds [0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]")
 
 # Names: nvidia.ko everywhere; Debian's packages call theirs nvidia-current.ko, nvidia-tesla-535.ko and so on.
 # Without kmod the .modinfo section is read as text.
@@ -44,12 +36,13 @@ for m in /lib/modules/*; do
     esac
     printf 'module %s\n' "$f"
     if command -v modinfo >/dev/null 2>&1; then modinfo "$f"
-    else case $b in *.ko) tr '\000' '\n' <"$f" | grep -a -E '^(version|license)=' | sed 's/=/: /' ;; esac; fi
+    else case $b in *.ko) tr '\000' '\n' <"$f" | grep -a -E '^(version|license)=' | sed 's/=/: /' ;; esac
+      echo 'sig_id: unread'; fi
   done
 done
 echo end
 """
-_FIELD = re.compile(r"(version|license):\s+(.+?)\s*")
+_FIELD = re.compile(r"(version|license|signer|sig_id|sig_key|signat):\s+(\S.*?)\s*")
 
 
 def parse_loaded(output: CollectorOutput, recording: Recording) -> Found:
@@ -83,13 +76,7 @@ def _loaded(proc: str | None, sys: str | None, output: CollectorOutput) -> Found
 
 
 def _flavour_on_disk(recording: Recording) -> Observation:
-    disk = recording.collectors.get("module")
-    if disk is None:
-        return Unknown("the recording holds no output of the collector module")
-    seen = _read(disk)
-    if seen is None:
-        return failure(disk, recording, "looking for driver modules")
-    found = _chosen(seen)
+    found = module_on_disk(recording)
     if isinstance(found, Absent | Unknown):
         return found
     # The open modules say "Dual MIT/GPL", the proprietary ones "NVIDIA" (NVIDIA/open-gpu-kernel-modules, .run files).
@@ -140,6 +127,10 @@ def _chosen(disk: _Disk) -> _Module | Absent | Unknown:
         modules = disk.kernels[max(disk.kernels, key=_order)]
     else:
         return Absent()
+    return _first(modules)
+
+
+def _first(modules: list[_Module]) -> _Module | Absent | Unknown:
     if not modules:
         return Absent()
     # depmod.d(5): what lies in updates/ goes before the rest.
@@ -155,36 +146,61 @@ def _order(kernel: str) -> list[tuple[int, int, str]]:
 
 
 def parse_module(output: CollectorOutput, recording: Recording) -> Found:
-    """stack.driver.on_disk (of the running kernel) and stack.driver.kernels (of every kernel: A14)."""
+    """The module on disk of the running kernel, of every kernel (A14), of the next boot's (A13), and who signed it."""
     disk = _read(output) if output.status == 0 else None
     if disk is None:
-        reason = failure(output, recording, "looking for driver modules")
-        return {"stack.driver.on_disk": reason, "stack.driver.kernels": reason}
+        return dict.fromkeys(MODULE_GIVES, failure(output, recording, "looking for driver modules"))
     found = _chosen(disk)
-    if isinstance(found, Absent | Unknown):
-        version: Observation = found
-    elif "version" in found:
-        version = Known(found["version"])
-    else:
-        version = Unknown(f"{found['path']} does not tell its version")
     kernels: dict[str, Value] = {
         kernel: modules[0].get("version", "?") for kernel, modules in sorted(disk.kernels.items()) if modules
     }
-    return {"stack.driver.on_disk": version, "stack.driver.kernels": Known(kernels) if kernels else Absent()}
+    return {
+        "stack.driver.on_disk": _version(found),
+        "stack.driver.kernels": Known(kernels) if kernels else Absent(),
+        "stack.driver.next_boot": _next_boot(disk, recording),
+        "stack.driver.signer": found if isinstance(found, Absent | Unknown) else signer_of(found),
+    }
 
 
-def parse_nouveau(output: CollectorOutput, recording: Recording) -> Found:
-    """host.nouveau: whether the kernel's own driver is loaded or holds a GPU (A11)."""
-    if output.status != 0:
-        return {"host.nouveau": failure(output, recording, "looking for nouveau")}
-    lines = output.stdout.splitlines()
-    if not lines or lines[-1] != "end" or not all(_NOUVEAU_LINE.fullmatch(line) for line in lines[:-1]):
-        return {"host.nouveau": odd(output, "the list of nouveau's devices")}
-    return {"host.nouveau": Known(len(lines) > 1)}
+def _version(found: _Module | Absent | Unknown) -> Observation:
+    if isinstance(found, Absent | Unknown):
+        return found
+    return Known(found["version"]) if "version" in found else Unknown(f"{found['path']} does not tell its version")
 
+
+def signer_of(module: Mapping[str, str]) -> Observation:
+    """Who signed a module; Absent for an unsigned one."""
+    if "signer" in module:
+        return Known(module["signer"])
+    signed = "sig_id" in module or "signat" in module
+    return Unknown("the module's signer is not shown: kmod is missing or too old") if signed else Absent()
+
+
+def _next_boot(disk: _Disk, recording: Recording) -> Observation:
+    """The module of the kernel that the boot loader takes next; Absent when that kernel has none."""
+    kernels = recording.collectors.get("kernels")
+    if kernels is None:
+        return Unknown("the recording holds no output of the collector kernels")
+    kernel = parse_kernels(kernels, recording)["host.kernel.next"]
+    if isinstance(kernel, Unknown):
+        return kernel
+    if isinstance(kernel, Absent):
+        return _version(_chosen(disk))  # The host boots no kernel of its own: the next one is like this one.
+    return _version(_first(disk.kernels.get(str(kernel.value), [])))
+
+
+def module_on_disk(recording: Recording) -> Mapping[str, str] | Absent | Unknown:
+    """The fields of the module that the running kernel would load."""
+    output = recording.collectors.get("module")
+    if output is None:
+        return Unknown("the recording holds no output of the collector module")
+    disk = _read(output) if output.status == 0 else None
+    return failure(output, recording, "looking for driver modules") if disk is None else _chosen(disk)
+
+
+MODULE_GIVES = ("stack.driver.on_disk", "stack.driver.kernels", "stack.driver.next_boot", "stack.driver.signer")
 
 COLLECTORS = (
-    Collector(name="nouveau", command=fixed(_NOUVEAU), gives=("host.nouveau",), parse=parse_nouveau, limit=0),
     Collector(
         name="loaded",
         command=fixed(_LOADED),
@@ -192,10 +208,5 @@ COLLECTORS = (
         parse=parse_loaded,
         limit=0,
     ),
-    Collector(
-        name="module",
-        command=fixed(_MODULE),
-        gives=("stack.driver.on_disk", "stack.driver.kernels"),
-        parse=parse_module,
-    ),
+    Collector(name="module", command=fixed(_MODULE), gives=MODULE_GIVES, parse=parse_module),
 )

@@ -85,7 +85,7 @@ def _rows(fields: list[str], table: str) -> list[Row] | None:
     rows = [[value.strip() for value in line.split(", ")] for line in lines]
     if not set(_FIXED) <= set(fields) or any(len(row) != len(fields) for row in rows):
         return None
-    named = [dict(zip(fields, row, strict=True)) for row in rows]
+    named: list[Row] = [dict(zip(fields, row, strict=True)) for row in rows]
     indexes = {row["index"] for row in named}
     fits = all(row["index"].isdecimal() and re.fullmatch(r"[0-9A-Fa-f:.]+", row["pci.bus_id"]) for row in named)
     return named if fits and len(indexes) == len(named) else None

@@ -1,4 +1,4 @@
-"""Stand-in for nvidia-smi: -L, --query-gpu, -q and the plain table, with the real messages and exit statuses."""
+"""Stand-in for nvidia-smi: -L, --query-gpu, -q, topo, nvlink and the plain table; real messages and statuses."""
 
 import sys
 import time
@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from gpuprov.lab.vendor.standin.arguments import has, option
 from gpuprov.lab.vendor.standin.forms import Kit, packed
+from gpuprov.lab.vendor.standin.nvlink import links, matrix
 from gpuprov.lab.vendor.standin.nvml import Gpu, Nvml, NvmlError, cuda_version, fabric_manager_runs
 
 Field = tuple[Callable[[Gpu, Nvml], str], str]
@@ -35,8 +36,21 @@ FIELDS: dict[str, Field] = {
     "power.draw": (lambda gpu, _: f"{idle_watts(gpu)}.00", " W"),
     "power.limit": (lambda gpu, _: f"{gpu.power_limit_w}.00", " W"),
     "power.default_limit": (lambda gpu, _: f"{gpu.power_limit_w}.00", " W"),
+    "clocks.max.sm": (lambda _, __: "1980", " MHz"),
+    "clocks.max.memory": (lambda _, __: "2619", " MHz"),
+    "clocks.applications.graphics": (lambda _, __: "[Requested functionality has been deprecated]", ""),
+    "compute_mode": (lambda _, __: "Default", ""),
     "mig.mode.current": (lambda gpu, _: "Disabled" if gpu.mig else "[N/A]", ""),
+    "mig.mode.pending": (lambda gpu, _: "Disabled" if gpu.mig else "[N/A]", ""),
     "ecc.mode.current": (lambda _, __: "Enabled", ""),
+    "ecc.mode.pending": (lambda _, __: "Enabled", ""),
+    "gpu_recovery_action": (lambda _, __: "None", ""),
+    "remapped_rows.correctable": (lambda _, __: "0", ""),
+    "remapped_rows.uncorrectable": (lambda _, __: "0", ""),
+    "remapped_rows.pending": (lambda _, __: "No", ""),
+    "remapped_rows.failure": (lambda _, __: "No", ""),
+    "fabric.state": (lambda gpu, nvml: fabric(gpu, nvml)[0], ""),
+    "fabric.status": (lambda gpu, nvml: fabric(gpu, nvml)[1], ""),
     "persistence_mode": (lambda _, nvml: "Enabled" if persistence(nvml) else "Disabled", ""),
     "pcie.link.gen.current": (lambda gpu, _: str(pcie_generation(gpu)), ""),
     "pcie.link.gen.max": (lambda gpu, _: str(pcie_generation(gpu)), ""),
@@ -87,6 +101,10 @@ def _answer(arguments: Sequence[str], gpus: Sequence[Gpu], nvml: Nvml, kit: Kit)
         _remapped(rows, gpus, nvml, layout)
     elif has(arguments, "-q", "--query"):
         _query(gpus, nvml, kit)
+    elif arguments[:1] == ["topo"]:
+        sys.stdout.write(matrix(gpus))
+    elif arguments[:1] == ["nvlink"]:
+        sys.stdout.write(links(gpus, kit))
     else:
         _table(gpus, nvml, kit)
 
@@ -133,9 +151,9 @@ def _query(gpus: Sequence[Gpu], nvml: Nvml, kit: Kit) -> None:
             count=len(nvml.gpus),
         )
     )
-    configured = fabric_manager_runs(nvml.root)
     for gpu in gpus:
-        registered = gpu.nvlink and configured
+        state, status = fabric(gpu, nvml)
+        registered = status == "Success"
         sys.stdout.write(
             kit.text(
                 "nvidia-smi.query-gpu",
@@ -148,8 +166,8 @@ def _query(gpus: Sequence[Gpu], nvml: Nvml, kit: Kit) -> None:
                 uuid=gpu.uuid,
                 minor=gpu.minor,
                 vbios=gpu.vbios,
-                fabric_state="N/A" if not gpu.nvlink else "Completed" if configured else "In Progress",
-                fabric_status="Success" if registered else "N/A",
+                fabric_state=state,
+                fabric_status=status,
                 clique="0" if registered else "N/A",
                 cluster="00000000-0000-0000-0000-000000000000" if registered else "N/A",
                 bandwidth="N/A",
@@ -181,6 +199,13 @@ def _table(gpus: Sequence[Gpu], nvml: Nvml, kit: Kit) -> None:
 def persistence(nvml: Nvml) -> bool:
     """Tells whether nvidia-persistenced holds the GPUs open."""
     return (nvml.root / "run/nvidia-persistenced/nvidia-persistenced.pid").exists()
+
+
+def fabric(gpu: Gpu, nvml: Nvml) -> tuple[str, str]:
+    """Gives state and status of a GPU's registration with the NVLink fabric, as -q and --query-gpu write them."""
+    if not gpu.nvlink:
+        return "N/A", "N/A"
+    return ("Completed", "Success") if fabric_manager_runs(nvml.root) else ("In Progress", "N/A")
 
 
 def idle_watts(gpu: Gpu) -> int:
