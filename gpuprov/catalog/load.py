@@ -64,6 +64,10 @@ FILES: Final[dict[str, type[Row]]] = {
 """Name of each file of data/ and the type of its rows."""
 
 
+OWN: Final = "own/"
+"""Stands before the ids of a user's own sources, so that they never meet the packaged ones."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceRow:
     """Where rows of a file come from."""
@@ -81,6 +85,8 @@ class Table:
     as_of: str
     sources: dict[str, SourceRow]
     rows: tuple[Row, ...]
+    backing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Fields that only some of the sources speak of: field to ids."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,11 +118,13 @@ def rows(cls: type[R], catalog: Catalog = PACKAGED) -> tuple[R, ...]:
     return tuple(row for row in catalog.table(name).rows if isinstance(row, cls))
 
 
-def cite(row: Row, catalog: Catalog = PACKAGED) -> str:
-    """Where a row comes from, for a diagnostic: title and date of its sources."""
+def cite(row: Row, field: str = "", catalog: Catalog = PACKAGED) -> str:
+    """Where a row, or one field of it, comes from: title and date of its sources, a user's own first."""
     name = next(name for name, kind in FILES.items() if isinstance(row, kind))
-    found = catalog.table(name).sources
-    return "; ".join(f"{found[key].title}, {found[key].as_of}" for key in row.sources)
+    found = catalog.table(name)
+    speaking = found.backing.get(field, ())
+    keys = [key for key in row.sources if key in speaking or key.startswith(OWN)]
+    return "; ".join(f"{found.sources[key].title}, {found.sources[key].as_of}" for key in keys or row.sources)
 
 
 def read_table(text: str, file: str, cls: type[Row]) -> Table:
@@ -130,6 +138,8 @@ def read_table(text: str, file: str, cls: type[Row]) -> Table:
         sources = {name: read_source(row) for name, row in top.table("sources").items()}
         found = tuple(read_row(cls, row, sources) for row in top.rows("rows"))
         as_of = top.text("as_of")
+        backed = top.fields("fields") if top.has("fields") else Fields({}, file)
+        backing = {key: backed.texts(key) for key in backed.value}
     except json.JSONDecodeError as error:
         raise GpuprovError(_broken(file, "", str(error))) from error
     except GpuprovError as error:
@@ -138,7 +148,7 @@ def read_table(text: str, file: str, cls: type[Row]) -> Table:
     twice = sorted({row_id for row_id in ids if ids.count(row_id) > 1})
     if twice:
         raise GpuprovError(_broken(file, "rows", f"the id {twice[0]} occurs twice"))
-    return Table(as_of=as_of, sources=sources, rows=found)
+    return Table(as_of=as_of, sources=sources, rows=found, backing=backing)
 
 
 def read_source(row: Fields) -> SourceRow:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import PurePath
 from typing import Any, Final
 
-from gpuprov.catalog.load import FILES, PACKAGED, Catalog, SourceRow, Table, read_row, read_source
+from gpuprov.catalog.load import FILES, OWN, PACKAGED, Catalog, SourceRow, Table, read_row, read_source
 from gpuprov.catalog.rows import Row
 from gpuprov.catalog.verify import problems
 from gpuprov.document.node import MappingNode, Node, Scalar, SequenceNode
@@ -23,8 +23,6 @@ _FIXED: Final = ("components", "images")
 _KEYS: Final = ("about", "as_of", "sources", "rows")
 _LAST_DAY: Final = {4: "-12-31", 7: "-31"}
 """What makes a year or a month a date, by the length of its text."""
-_OWN: Final = "own/"
-"""Stands before the ids of the user's sources, so that they never meet the packaged ones."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +81,7 @@ class _File:
             for key in top.value:
                 if key not in _KEYS:
                     self._refuse(key, f"a file of the catalog has no key {key}; it has {', '.join(_KEYS)}")
-            sources = {f"{_OWN}{key}": read_source(row) for key, row in top.table("sources").items()}
+            sources = {f"{OWN}{key}": read_source(row) for key, row in top.table("sources").items()}
             written = top.rows("rows")
         except GpuprovError as error:
             raise GpuprovError(*self.wrong, *(self._placed(d) for d in error.diagnostics)) from error
@@ -95,7 +93,9 @@ class _File:
             raise GpuprovError(*self.wrong)
         rows = (*(mine.get(row.id, row) for row in packaged.rows), *(r for r in mine.values() if r.id not in before))
         dates = [f"{s.as_of}{_LAST_DAY.get(len(s.as_of), '')}" for s in sources.values() if s.as_of[:1].isdigit()]
-        return Table(as_of=max([packaged.as_of, *dates]), sources=everything, rows=rows), self._note(mine, before)
+        return Table(
+            as_of=max([packaged.as_of, *dates]), sources=everything, rows=rows, backing=packaged.backing
+        ), self._note(mine, before)
 
     def _row(
         self, row: Fields, before: Mapping[str, Row], sources: Mapping[str, SourceRow], mine: dict[str, Row]
@@ -106,11 +106,11 @@ class _File:
             if row_id in mine:
                 row.refuse("id", f"the id {row_id} occurs twice")
             base = before.get(row_id)
-            value = {**row.value, "sources": [f"{_OWN}{key}" for key in named]}
+            value = {**row.value, "sources": [f"{OWN}{key}" for key in named]}
             if not named:
                 row.refuse("sources", "each row names at least one of the file's sources")
             for key in named:
-                if f"{_OWN}{key}" not in sources:
+                if f"{OWN}{key}" not in sources:
                     row.refuse("sources", f"the file has no source {key}")
             if base is not None:
                 value = _over(base, value)

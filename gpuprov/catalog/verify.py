@@ -56,6 +56,9 @@ def _sources(catalog: Catalog) -> Iterator[str]:
         for key, source in found.sources.items():
             if not _DATE.fullmatch(source.as_of) or source.as_of > found.as_of or not source.title:
                 yield f"{name}: the source {key} has no title, or no date up to the file's"
+        for field, keys in found.backing.items():
+            if field not in FILES[name].__dataclass_fields__ or not set(keys) <= set(found.sources):
+                yield f"{name}: what backs the field {field} is no source, or there is no such field"
         used = {key for row in found.rows for key in row.sources}
         for key in sorted(set(found.sources) - used):
             yield f"{name}: no row uses the source {key}"

@@ -30,7 +30,7 @@ def framework_need(spec: Spec, pool: PoolSpec, arch: str) -> FrameworkNeed | Non
     asked = {name: framework for name, framework in pool.stack.frameworks.items() if framework is not None}
     if not asked:
         return None
-    row = system(pool.os)
+    row = system(pool.os, spec.catalog)
     if row is None or row.python is None or row.glibc is None:
         raise GpuprovError(_unknown_python(pool))
     urls = {name: source.url for name, source in spec.sources.items() if source.type == PYTHON_SOURCE}

@@ -1,27 +1,15 @@
 """All rules over one pool."""
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Iterator
 
 from gpuprov.catalog.find import branch
-from gpuprov.model.diagnostic import Diagnostic, Severity
-from gpuprov.rules.cuda import cuda_needs_driver
-from gpuprov.rules.dcgm import dcgm_fits
-from gpuprov.rules.fabric import fabric_manager
+from gpuprov.rules.answer import Answer, Verdict, unknown
 from gpuprov.rules.facts import PoolFacts
-from gpuprov.rules.gpu import branch_supports_gpu, modules_fit
 from gpuprov.rules.support import end_of_support
-from gpuprov.rules.unknown import unknown
-
-_BY_BRANCH: Final[tuple[Callable[[PoolFacts, int], tuple[Diagnostic, ...]], ...]] = (
-    cuda_needs_driver,
-    branch_supports_gpu,
-    modules_fit,
-    dcgm_fits,
-)
+from gpuprov.rules.table import BY_BRANCH, BY_POOL
 
 
-def check_pool(facts: PoolFacts, today: str) -> tuple[Diagnostic, ...]:
+def check_pool(facts: PoolFacts, today: str) -> tuple[Answer, ...]:
     """Check one pool against every rule.
 
     Where several driver branches are possible, the pool is refused only when each of them is: which one it becomes is
@@ -32,19 +20,21 @@ def check_pool(facts: PoolFacts, today: str) -> tuple[Diagnostic, ...]:
         today: the date as YYYY-MM-DD; rules read no clock.
 
     Returns:
-        Errors (GP-RULE-001 to -007; -900 where the catalog does not know), warnings and notes.
+        What the rules refuse, warn of and cannot decide; nothing for a pool that is sound.
     """
-    found = fabric_manager(facts)
+    found = tuple(answer for rule in BY_POOL for answer in rule(facts))
     if not facts.branches:
         return found
-    by_branch = [_check_branch(facts, number, today) for number in facts.branches]
-    good = [answer for answer in by_branch if all(d.severity is not Severity.ERROR for d in answer)]
+    by_branch = [tuple(_check_branch(facts, number, today)) for number in facts.branches]
+    good = [answers for answers in by_branch if all(a.verdict in {Verdict.WARNING, Verdict.NOTE} for a in answers)]
     return (*found, *(good or by_branch)[0])
 
 
-def _check_branch(facts: PoolFacts, number: int, today: str) -> tuple[Diagnostic, ...]:
-    row = branch(number)
+def _check_branch(facts: PoolFacts, number: int, today: str) -> Iterator[Answer]:
+    row = branch(number, facts.catalog)
     if row is None:
-        return (unknown(facts.addresses.driver, f"the driver branch {number}"),)
-    found = [diagnostic for rule in _BY_BRANCH for diagnostic in rule(facts, number)]
-    return (*found, *end_of_support(facts, row, today))
+        yield unknown("GP-RULE-002", facts.addresses.driver, f"the driver branch {number}", table="branches")
+        return
+    for rule in BY_BRANCH:
+        yield from rule(facts, number)
+    yield from end_of_support(facts, row, today)

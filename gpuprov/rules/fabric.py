@@ -1,45 +1,78 @@
-"""GPUs behind NVSwitches need Fabric Manager, of exactly the driver's version; without it CUDA does not start."""
+"""GPUs behind NVSwitches need a manager of their NVLink fabric; without it CUDA does not start."""
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from gpuprov.catalog.find import gpu
-from gpuprov.catalog.load import cite
+from gpuprov.catalog.load import cite, rows
 from gpuprov.catalog.rows import GpuRow
-from gpuprov.model.diagnostic import Diagnostic, Severity
+from gpuprov.catalog.rows_stack import CompanionRow
+from gpuprov.rules.answer import Answer, Said, Verdict, unknown
 from gpuprov.rules.facts import PoolFacts
-from gpuprov.rules.unknown import unknown
+
+_RULE: Final = "GP-RULE-006"
 
 
-def fabric_manager(facts: PoolFacts) -> tuple[Diagnostic, ...]:
-    """GP-RULE-006 when Fabric Manager is needed and cannot be had; a warning when the spec does without it."""
-    row = gpu(facts.gpu_model) if facts.gpu_model else None
-    if row is None or not facts.branches or (row.fabric is None and facts.fabric != "auto"):
-        return ()
-    if row.fabric is None:
-        hint = "write `fabric: none` if the hosts need no Fabric Manager"
-        return (unknown(facts.addresses.gpu, f"whether the {row.id} needs Fabric Manager", hint=hint),)
-    return tuple(_needed(facts, row)) if row.fabric in {"nvswitch", "nvlsm"} else ()
+def fabric_manager(facts: PoolFacts) -> Iterator[Answer]:
+    """Refused when Fabric Manager is needed and cannot be had; a warning when the spec does without what is needed."""
+    for model in facts.gpu_models if facts.branches else ():
+        row = gpu(model, facts.catalog)
+        if row is None or (row.fabric is None and facts.fabric != "auto"):
+            continue
+        if row.fabric is None:
+            what = f"whether the {row.id} needs Fabric Manager"
+            way = "write `fabric: none` if the hosts need no Fabric Manager"
+            yield unknown(_RULE, facts.addresses.gpu, what, table="gpus", hint=way)
+        elif row.fabric in {"nvswitch", "nvlsm"}:
+            yield from _needed(facts, row)
+        elif row.fabric == "external":
+            yield from _exchange(facts, row)
 
 
-def _needed(facts: PoolFacts, row: GpuRow) -> Iterator[Diagnostic]:
+def _needed(facts: PoolFacts, row: GpuRow) -> Iterator[Answer]:
     needs = f"the {row.id} needs Fabric Manager"
     if facts.fabric != "auto":
-        yield _refused(facts, row, f"{needs}, and the spec does without it", "write `fabric: auto`", Severity.WARNING)
+        yield _answer(facts, row, f"{needs}, and the spec does without it", "write `fabric: auto`", Verdict.WARNING)
     elif row.fabric == "nvlsm":
         what = f"{needs} with the NVLink subnet manager beside it, which this release does not install"
-        yield _refused(facts, row, what, "write `fabric: none` and bring both to the hosts yourself")
+        yield _answer(facts, row, what, "write `fabric: none` and bring both to the hosts yourself")
     elif facts.from_os:
-        hint = "take the driver from NVIDIA's repository: `source: nvidia`"
-        yield _refused(facts, row, f"{needs}, and the OS archive has none", hint)
+        way = "take the driver from NVIDIA's repository: `source: nvidia`"
+        yield _answer(facts, row, f"{needs}, and the OS archive has none", way)
 
 
-def _refused(facts: PoolFacts, row: GpuRow, what: str, hint: str, severity: Severity = Severity.ERROR) -> Diagnostic:
-    return Diagnostic(
-        code="GP-RULE-006",
-        summary=what,
+def _exchange(facts: PoolFacts, row: GpuRow) -> Iterator[Answer]:
+    """Its fabric is managed on the switches; the host itself needs the memory exchange service."""
+    needed = [c for c in rows(CompanionRow, facts.catalog) if row.fabric in c.fabrics]
+    for companion in needed:
+        names = {*facts.packages, *facts.locked}
+        if any(re.fullmatch(pattern, name) for pattern in companion.patterns for name in names):
+            continue
+        yield Answer(
+            rule=_RULE,
+            verdict=Verdict.WARNING,
+            address=facts.addresses.packages,
+            summary=f"the {row.id} needs {companion.service or companion.id} on the host, and the spec has it not",
+            facts=(
+                Said(what=f"the {row.id} is joined by the rack's switches", source=cite(row, "fabric", facts.catalog)),
+                Said(what=f"{companion.id} runs on the host", source=cite(companion, "fabrics", facts.catalog)),
+            ),
+            consequence="Programs could not use the memory of GPUs in other hosts of the rack.",
+            satisfies=f"add it: `packages: [{companion.service or companion.id}]`; it must equal the driver",
+        )
+
+
+def _answer(facts: PoolFacts, row: GpuRow, what: str, way: str, verdict: Verdict = Verdict.REFUSED) -> Answer:
+    return Answer(
+        rule=_RULE,
+        verdict=verdict,
         address=facts.addresses.fabric,
-        detail="Without it, CUDA programs fail with error 802 (system not yet initialised).",
-        hint=hint,
-        severity=severity,
-        source=cite(row),
+        summary=what,
+        facts=(
+            Said(what=f"the fabric of the {row.id} is {row.fabric}", source=cite(row, "fabric", facts.catalog)),
+            Said(what=f"fabric: {facts.fabric}", at=facts.addresses.fabric),
+        ),
+        consequence="Without it, CUDA programs fail with error 802 (system not yet initialised).",
+        satisfies=way,
     )

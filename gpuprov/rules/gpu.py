@@ -1,14 +1,14 @@
-"""A GPU needs a driver branch that supports its architecture, and kernel modules of a flavour that does."""
+"""GPUs need a driver branch that supports their architecture, and kernel modules of a flavour that drives them all."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from gpuprov.catalog.find import architecture, branch, gpu
 from gpuprov.catalog.load import cite
 from gpuprov.catalog.rows import ArchitectureRow, BranchRow, GpuRow
-from gpuprov.model.diagnostic import Diagnostic, Severity
 from gpuprov.model.version import compare_driver
+from gpuprov.rules.answer import Answer, Said, Verdict, unknown
 from gpuprov.rules.facts import PoolFacts
-from gpuprov.rules.unknown import unknown
 
 OPEN_FROM: Final = 515
 """First driver branch with open kernel modules (Driver Installation Guide R610, kernel modules; seen 2026-11-30)."""
@@ -16,91 +16,130 @@ OPEN_ONLY_FROM: Final = 615
 """First branch without packages of proprietary modules (release notes of 615.71.09 as quoted in public notes, 2026-10;
 the Driver Installation Guide R620, section 4.1, 2026-11-09, has the modules themselves removed)."""
 _FLAVOUR_SOURCE: Final = "NVIDIA Driver Installation Guide R610 and R620: Kernel Modules; seen 2026-11-30"
+_BRANCH: Final = "GP-RULE-002"
+_MODULES: Final = "GP-RULE-003"
 
 
-def branch_supports_gpu(facts: PoolFacts, number: int) -> tuple[Diagnostic, ...]:
-    """GP-RULE-002 when the branch has left the GPU's architecture, or the driver is older than the GPU."""
-    if not facts.gpu_model:
-        return ()
-    gpu_row, arch = _rows(facts)
-    if gpu_row is None or arch is None:
-        return (unknown(facts.addresses.gpu, f"the GPU {facts.gpu_model}"),)
-    row = branch(number)
-    if arch.max_branch is not None and number > arch.max_branch:
-        return (_dropped(facts, number, arch),)
-    if row is None or not row.knows("architectures"):
-        return (unknown(facts.addresses.driver, f"which GPUs driver branch {number} supports"),)
-    if (arch.listed_as or arch.id) not in row.architectures:
-        return (_too_old(facts, f"branch {number} does not support {arch.id}", arch),)
-    return _above_floor(facts, row, gpu_row, arch)
+def branch_supports_gpu(facts: PoolFacts, number: int) -> Iterator[Answer]:
+    """Refused when the branch has left a GPU's architecture, or the driver is older than a GPU."""
+    for model in facts.gpu_models:
+        row, arch = _rows(facts, model)
+        if row is None or arch is None:
+            yield unknown(_BRANCH, facts.addresses.gpu, f"the GPU {model}", table="gpus")
+        else:
+            yield from _supports(facts, number, row, arch)
 
 
-def modules_fit(facts: PoolFacts, number: int) -> tuple[Diagnostic, ...]:
-    """GP-RULE-003 when the flavour of the kernel modules does not exist in the branch, or does not drive the GPU."""
+def modules_fit(facts: PoolFacts, number: int) -> Iterator[Answer]:
+    """Refused when the branch lacks the flavour of the kernel modules, or the flavour does not drive every GPU."""
     if facts.modules == "proprietary" and number >= OPEN_ONLY_FROM:
         what = f"branch {number} has no proprietary kernel modules"
-        return (
-            _flavour(facts, what, f"write `modules: open`, or use a branch before {OPEN_ONLY_FROM}", _FLAVOUR_SOURCE),
-        )
+        way = f"write `modules: open`, or use a branch before {OPEN_ONLY_FROM}"
+        yield _flavour(facts, what, way, Said(what=what, source=_FLAVOUR_SOURCE))
+        return
     if facts.modules == "open" and number < OPEN_FROM:
         what = f"branch {number} has no open kernel modules"
-        return (
-            _flavour(facts, what, f"write `modules: proprietary`, or use branch {OPEN_FROM} or newer", _FLAVOUR_SOURCE),
+        way = f"write `modules: proprietary`, or use branch {OPEN_FROM} or newer"
+        yield _flavour(facts, what, way, Said(what=what, source=_FLAVOUR_SOURCE))
+        return
+    found = [(model, arch) for model in facts.gpu_models if (arch := _rows(facts, model)[1]) is not None]
+    wanted = {arch.flavour: (model, arch) for model, arch in found if arch.flavour != "any"}
+    if {"open", "proprietary"} <= set(wanted):
+        yield _excluding(facts, wanted)
+        return
+    for flavour, (model, arch) in wanted.items():
+        if facts.modules not in {"", flavour}:
+            what = f"the {model} ({arch.id}) works only with {flavour} kernel modules"
+            said = Said(what=f"{arch.id} needs {flavour} modules", source=cite(arch, "flavour", facts.catalog))
+            yield _flavour(facts, what, f"write `modules: {flavour}`", said)
+
+
+def _supports(facts: PoolFacts, number: int, row: GpuRow, arch: ArchitectureRow) -> Iterator[Answer]:
+    branch_row = branch(number, facts.catalog)
+    if arch.max_branch is not None and number > arch.max_branch:
+        yield _dropped(facts, number, row, arch)
+    elif branch_row is None or not branch_row.knows("architectures"):
+        what = f"which GPUs driver branch {number} supports"
+        yield unknown(_BRANCH, facts.addresses.driver, what, table="branches")
+    elif (arch.listed_as or arch.id) not in branch_row.architectures:
+        said = Said(
+            what=f"branch {number} is for {', '.join(branch_row.architectures)}",
+            source=cite(branch_row, "architectures", facts.catalog),
         )
-    arch = _rows(facts)[1] if facts.gpu_model else None
-    if arch is None or arch.flavour in {"any", facts.modules}:
-        return ()
-    what = f"the {facts.gpu_model} ({arch.id}) works only with {arch.flavour} kernel modules"
-    return (_flavour(facts, what, f"write `modules: {arch.flavour}`", cite(arch)),)
+        yield _too_old(facts, row, f"branch {number} does not support {arch.id}", said)
+    else:
+        yield from _above_floor(facts, branch_row, row, arch)
 
 
-def _above_floor(facts: PoolFacts, row: BranchRow, gpu_row: GpuRow, arch: ArchitectureRow) -> tuple[Diagnostic, ...]:
+def _above_floor(facts: PoolFacts, branch_row: BranchRow, row: GpuRow, arch: ArchitectureRow) -> Iterator[Answer]:
     """Compare with the lowest driver of the model, or of its architecture where the model's is not known."""
-    driver = facts.driver or row.latest
-    floor_row = gpu_row if gpu_row.min_driver else arch
-    floor = gpu_row.min_driver or arch.min_driver
+    driver = facts.driver or branch_row.latest
+    floor_row = row if row.min_driver else arch
+    floor = row.min_driver or arch.min_driver
     if floor is None:
-        what = f"the lowest driver for the {facts.gpu_model}; branch {row.id} supports its architecture"
-        return (unknown(facts.addresses.gpu, what, Severity.NOTE),)
-    if compare_driver(driver, floor) < 0:
-        return (_too_old(facts, f"{facts.gpu_model} needs {floor} or newer; {driver} is older", floor_row),)
-    return ()
+        what = f"the lowest driver for the {row.id}; branch {branch_row.id} supports its architecture"
+        yield unknown(_BRANCH, facts.addresses.gpu, what, table="gpus", verdict=Verdict.NOTE)
+    elif compare_driver(driver, floor) < 0:
+        said = Said(what=f"the {row.id} needs {floor}", source=cite(floor_row, "min_driver", facts.catalog))
+        yield _too_old(facts, row, f"{row.id} needs {floor} or newer; {driver} is older", said)
 
 
-def _rows(facts: PoolFacts) -> tuple[GpuRow | None, ArchitectureRow | None]:
-    gpu_row = gpu(facts.gpu_model)
-    return gpu_row, architecture(gpu_row.architecture) if gpu_row else None
+def _rows(facts: PoolFacts, model: str) -> tuple[GpuRow | None, ArchitectureRow | None]:
+    row = gpu(model, facts.catalog)
+    return row, architecture(row.architecture, facts.catalog) if row else None
 
 
-def _dropped(facts: PoolFacts, number: int, arch: ArchitectureRow) -> Diagnostic:
+def _dropped(facts: PoolFacts, number: int, row: GpuRow, arch: ArchitectureRow) -> Answer:
     modules = f" with `modules: {arch.flavour}`" if arch.flavour != "any" else ""
-    return Diagnostic(
-        code="GP-RULE-002",
-        summary=f"driver branch {number} has left the {facts.gpu_model} ({arch.id}); the last one is {arch.max_branch}",
+    return Answer(
+        rule=_BRANCH,
+        verdict=Verdict.REFUSED,
         address=facts.addresses.driver,
-        detail="The driver would load and ignore the GPU.",
-        hint=f'write version: "{arch.max_branch}.*"{modules}',
-        source=cite(arch),
+        summary=f"driver branch {number} has left the {row.id} ({arch.id}); the last one is {arch.max_branch}",
+        facts=(
+            Said(what=f"{arch.id} ends with branch {arch.max_branch}", source=cite(arch, "max_branch", facts.catalog)),
+            Said(what=f"the {row.id} is {arch.id}", source=cite(row, "architecture", facts.catalog)),
+        ),
+        consequence="The driver would load and ignore the GPU.",
+        satisfies=f'write version: "{arch.max_branch}.*"{modules}',
     )
 
 
-def _too_old(facts: PoolFacts, what: str, row: GpuRow | ArchitectureRow) -> Diagnostic:
-    return Diagnostic(
-        code="GP-RULE-002",
+def _too_old(facts: PoolFacts, row: GpuRow, what: str, said: Said) -> Answer:
+    return Answer(
+        rule=_BRANCH,
+        verdict=Verdict.REFUSED,
+        address=facts.addresses.driver,
         summary=f"the driver is too old for the GPU: {what}",
-        address=facts.addresses.driver,
-        detail="The driver would load and not find the GPU.",
-        hint="use a newer driver",
-        source=cite(row),
+        facts=(said, Said(what=f"the {row.id} is {row.architecture}", source=cite(row, "architecture", facts.catalog))),
+        consequence="The driver would load and not find the GPU.",
+        satisfies="use a newer driver",
     )
 
 
-def _flavour(facts: PoolFacts, what: str, hint: str, source: str) -> Diagnostic:
-    return Diagnostic(
-        code="GP-RULE-003",
-        summary=f"{what}, and the spec asks for {facts.modules} ones",
+def _flavour(facts: PoolFacts, what: str, way: str, said: Said) -> Answer:
+    return Answer(
+        rule=_MODULES,
+        verdict=Verdict.REFUSED,
         address=facts.addresses.modules,
-        detail="The packages would install, and no GPU would be found.",
-        hint=hint,
-        source=source,
+        summary=f"{what}, and the spec asks for {facts.modules} ones",
+        facts=(said, Said(what=f"modules: {facts.modules}", at=facts.addresses.modules)),
+        consequence="The packages would install, and no GPU would be found.",
+        satisfies=way,
+    )
+
+
+def _excluding(facts: PoolFacts, wanted: dict[str, tuple[str, ArchitectureRow]]) -> Answer:
+    (old, old_arch), (new, new_arch) = wanted["proprietary"], wanted["open"]
+    return Answer(
+        rule=_MODULES,
+        verdict=Verdict.REFUSED,
+        address=facts.addresses.gpu,
+        summary=f"no kernel modules drive both the {old} ({old_arch.id}) and the {new} ({new_arch.id})",
+        facts=(
+            Said(what=f"{old_arch.id} needs proprietary modules", source=cite(old_arch, "flavour", facts.catalog)),
+            Said(what=f"{new_arch.id} needs open modules", source=cite(new_arch, "flavour", facts.catalog)),
+        ),
+        consequence="A host loads one flavour; the other GPU would not be found.",
+        satisfies="put the two into different hosts",
     )

@@ -77,6 +77,13 @@ def test_cite_names_title_and_date() -> None:
     assert "2026-08-17" in cite(row)
 
 
+def test_cite_names_what_speaks_of_the_field() -> None:
+    row = next(r for r in rows(GpuRow) if r.id == "B200")
+    assert cite(row, "datacenter").startswith("CUDA Compatibility: Forward Compatibility")
+    assert cite(row, "min_driver") != cite(row, "pci_ids")
+    assert len(cite(row)) > len(cite(row, "pci_ids"))
+
+
 def test_the_whole_catalog_is_read_in_little_time() -> None:
     table.cache_clear()
     start = time.process_time()

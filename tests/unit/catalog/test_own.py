@@ -46,7 +46,9 @@ def test_wrong_rows_are_refused_at_their_place(case: dict[str, Any]) -> None:
 def test_an_own_row_cites_its_own_source_first() -> None:
     own = read_own(GOOD[1]["files"])
     row = next(row for row in own.catalog.table("gpus").rows if row.id == "H100-SXM5-80GB")
-    assert cite(row, own.catalog).startswith("our data sheet, 2026-10-05; pciutils")
+    cited = cite(row, "min_driver", own.catalog)
+    assert cited.startswith("our data sheet, 2026-10-05; ")
+    assert "MIG User Guide" in cited
 
 
 TEXT = GOOD[1]["files"]["gpus.yaml"]

@@ -21,6 +21,12 @@ def changed(name: str, index: int, **values: Any) -> Catalog:
     return Catalog({name: replace(found, rows=tuple(rows))})
 
 
+@pytest.mark.parametrize("backing", [{"colour": ("pciids",)}, {"pci_ids": ("nobody",)}])
+def test_what_backs_a_field_is_a_source(backing: dict[str, tuple[str, ...]]) -> None:
+    found = replace(PACKAGED.table("gpus"), backing=backing)
+    assert any("backs the field" in problem for problem in verify.problems(Catalog({"gpus": found})))
+
+
 @pytest.mark.parametrize(
     ("name", "index", "values", "word"),
     [

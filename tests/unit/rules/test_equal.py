@@ -17,7 +17,7 @@ from gpuprov.rules.equal import check_equal
 )
 def test_check_equal(versions: list[str], codes: list[str]) -> None:
     packages = {f"package-{i}": version for i, version in enumerate(versions)}
-    found = check_equal("driver", packages, "pools.train")
-    assert [d.code for d in found] == codes
-    for diagnostic in found:
-        assert all(f"{name} {version}" in diagnostic.detail for name, version in packages.items())
+    found = list(check_equal("driver", packages, "pools.train"))
+    assert [a.rule for a in found] == codes
+    for answer in found:
+        assert all(f"{name} {version}" in answer.consequence for name, version in packages.items())

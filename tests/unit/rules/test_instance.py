@@ -26,10 +26,10 @@ def test_check_instance(case: dict[str, Any]) -> None:
         gpu_count=case.get("count", 0),
     )
     found = check_instance(facts)
-    assert [d.code for d in found] == case["found"]
-    assert all(d.address == AT for d in found)
+    assert [a.code for a in found] == case["found"]
+    assert all(a.address == AT for a in found)
     for word in case.get("words", []):
-        assert any(word in f"{d.summary} {d.detail} {d.hint}" for d in found), word
+        assert any(word in f"{a.summary} {a.consequence} {a.satisfies}" for a in found), word
 
 
 @pytest.mark.parametrize("row", [r for r in rows(InstanceRow) if r.gpu and r.gpus], ids=lambda row: row.id)
@@ -41,5 +41,5 @@ def test_a_type_fits_a_pool_of_its_own_gpus_and_no_other(row: InstanceRow) -> No
     for other in ({"gpu_count": (row.gpus or 0) + 1}, {"gpu_model": "RTX-4090"}, {"gpu_model": "", "gpu_count": 0}):
         values: dict[str, Any] = {"gpu_model": row.gpu, "gpu_count": row.gpus} | other
         found = check_instance(InstanceFacts(type=row.id, arch=row.arch, address=AT, pool="p", **values))
-        assert [d.code for d in found] == ["GP-RULE-008"]
-        assert found[0].source
+        assert [a.code for a in found] == ["GP-RULE-008"]
+        assert all(said.source or said.at for said in found[0].facts)
