@@ -7,12 +7,18 @@ from pathlib import Path
 
 import click
 
+from gpuprov.cli.settings import settings_kept
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, status_of
 from gpuprov.model.status import ExitStatus
 
 
-def end_with(group: click.Group, argv: list[str]) -> int:  # noqa: PLR0911 - one return for each way to end
-    """Run a command and turn whatever ends it into an exit status."""
+def end_with(group: click.Group, argv: list[str]) -> int:
+    """Run a command and turn whatever ends it into an exit status; the settings are then as they were."""
+    with settings_kept():
+        return _end_with(group, argv)
+
+
+def _end_with(group: click.Group, argv: list[str]) -> int:  # noqa: PLR0911 - one return for each way to end
     try:
         outcome = group.main(args=argv, prog_name="gpuprov", standalone_mode=False)
     except GpuprovError as error:

@@ -9,6 +9,7 @@ import click
 
 from gpuprov import __version__
 from gpuprov.cli.ending import end_with
+from gpuprov.cli.settings import put_in_force
 
 _COMMANDS: Final = {
     "init": "Write a commented spec and inventory; with --from HOST, of what is there.",
@@ -26,6 +27,7 @@ _COMMANDS: Final = {
     "image": "Bake machine images of the locked stack; list and remove them.",
     "destroy": "Hand racked hosts back; delete those in the cloud, except what holds data.",
     "lab": "A data centre on this machine, to try everything without a GPU.",
+    "config": "Show the settings of gpuprov itself, and where each comes from.",
     "completion": "Print the completion script of a shell.",
 }
 
@@ -72,8 +74,19 @@ def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> 
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
 )
-def gpuprov() -> None:
-    """One spec for GPU servers in a rack and in the cloud: the same, locked, proven software stack."""
+@click.option("--cache", metavar="DIR", help="Folder of package indexes and programs.")
+@click.option("--colour", metavar="WHEN", help="auto, always or never.")
+@click.option("--forks", metavar="N", help="Hosts that are looked at at the same time.")
+@click.option("--probe-timeout", metavar="SECONDS", help="When one host's probe is given up.")
+@click.option("--pulumi", metavar="PROGRAM", help="The Pulumi engine.")
+@click.option("--source-timeout", metavar="SECONDS", help="When a silent package source is given up.")
+@click.pass_context
+def gpuprov(ctx: click.Context, /, **flags: str | None) -> None:
+    """One spec for GPU servers in a rack and in the cloud: the same, locked, proven software stack.
+
+    The options here are settings of gpuprov itself; `gpuprov config` shows where each comes from.
+    """
+    ctx.obj = put_in_force(flags)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

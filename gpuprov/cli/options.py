@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from gpuprov.app.access import Access
+from gpuprov.store.settings import FORKS, PROBE_TIMEOUT
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -71,6 +72,7 @@ def access_options(command: Callable[..., int]) -> Callable[..., int]:
         ask_become_pass: bool,
         vault_password_file: str | None,
         forks: int,
+        probe_timeout: int,
         **others: Any,
     ) -> int:
         password = os.environ.get("GPUPROV_BECOME_PASSWORD")
@@ -82,6 +84,7 @@ def access_options(command: Callable[..., int]) -> Callable[..., int]:
             become_password=password,
             vault_password_file=vault_password_file,
             forks=forks,
+            probe_seconds=float(probe_timeout),
         )
         return command(access=access, **others)
 
@@ -98,7 +101,21 @@ def access_options(command: Callable[..., int]) -> Callable[..., int]:
             help="File (or program) with the vault's password.",
         ),
         click.option(
-            "--forks", type=click.IntRange(1, 256), default=32, show_default=True, help="Hosts at the same time."
+            "--forks",
+            type=click.IntRange(1, 256),
+            default=32,
+            show_default=True,
+            envvar=FORKS,
+            help="Hosts at the same time.",
+        ),
+        click.option(
+            "--probe-timeout",
+            type=click.IntRange(5, 3600),
+            default=60,
+            show_default=True,
+            envvar=PROBE_TIMEOUT,
+            metavar="SECONDS",
+            help="When one host's probe is given up.",
         ),
     ):
         with_access = option(with_access)

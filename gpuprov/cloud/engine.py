@@ -11,6 +11,7 @@ from typing import Final
 
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.store.cache import cache_folder
+from gpuprov.store.settings import PULUMI
 
 PINNED: Final = "3.274.1"
 """The version that `gpuprov/lab/engine/go.mod` builds; tried with Python SDK 3.272 on 2026-11-30."""
@@ -18,7 +19,6 @@ PINNED: Final = "3.274.1"
 OLDEST: Final = (3, 206, 0)
 """The engine sends its events over gRPC since 3.205 (tried 2026-11-30); before that they could be lost."""
 
-VARIABLE: Final = "GPUPROV_PULUMI"
 _TIMEOUT: Final = 30
 """Seconds for `pulumi version`, which takes well under one."""
 
@@ -43,7 +43,7 @@ def find_engine(environment: Mapping[str, str]) -> Engine:
     """Find the engine: the one named by GPUPROV_PULUMI and no other, else on PATH, else in gpuprov's own cache.
 
     Args:
-        environment: variables: GPUPROV_PULUMI, PATH, HOME, XDG_CACHE_HOME.
+        environment: variables: GPUPROV_PULUMI, GPUPROV_CACHE, PATH, HOME, XDG_CACHE_HOME.
 
     Raises:
         GpuprovError: GP-CLOUD-001 with what was looked at and the three ways to get one.
@@ -54,11 +54,11 @@ def find_engine(environment: Mapping[str, str]) -> Engine:
         if isinstance(version, str):
             return Engine(path=path, version=version, origin=origin)
         refused.append(f"{path} ({origin}): {version.why}")
-    named = environment.get(VARIABLE, "")
+    named = environment.get(PULUMI, "")
     raise GpuprovError(
         Diagnostic(
             code="GP-CLOUD-001",
-            summary=f"{VARIABLE} names no Pulumi engine that works: {named}"
+            summary=f"{PULUMI} names no Pulumi engine that works: {named}"
             if named
             else "the Pulumi engine, which makes the cloud's resources, cannot be found",
             detail="\n".join(
@@ -68,7 +68,7 @@ def find_engine(environment: Mapping[str, str]) -> Engine:
                     "" if named else f"looked in: PATH, {engine_cache(environment)}",
                 ]
             ).rstrip(),
-            hint=f"one of: install Pulumi's own release so that `pulumi` is on PATH; set {VARIABLE} to the path of a"
+            hint=f"one of: install Pulumi's own release so that `pulumi` is on PATH; set {PULUMI} to the path of a"
             " pulumi program; in a checkout of gpuprov with Go, `make setup` builds it into the cache",
         )
     )
@@ -83,9 +83,9 @@ class _Refused:
 
 def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     """Programs in the order in which they are tried; what a person names by hand is not second-guessed."""
-    named = environment.get(VARIABLE, "")
+    named = environment.get(PULUMI, "")
     if named:
-        yield VARIABLE, Path(named).expanduser().absolute()
+        yield PULUMI, Path(named).expanduser().absolute()
         return
     on_path = shutil.which("pulumi", path=environment.get("PATH", os.defpath))
     if on_path:

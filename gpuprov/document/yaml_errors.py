@@ -62,7 +62,9 @@ _CAUSES: Final[dict[str, _Cause]] = {
     "block sequence entries are not allowed": _Cause(
         "a list's member where none can stand", "begin the list on the next line, or write it as [a, b]"
     ),
-    "did not find expected node content": _Cause("a value is missing here", "write it, or take the {here} away"),
+    "did not find expected node content": _Cause(
+        "a value is missing here", "write it, or mend the bracket or comma before it"
+    ),
     "control characters are not allowed": _Cause("a control character", "remove it"),
 }
 

@@ -8,6 +8,8 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.theme import Theme
 
+from gpuprov.store.settings import COLOUR
+
 _THEME: Final = Theme(
     {
         "error": "bold red",
@@ -38,8 +40,10 @@ def open_terminal(*, colour: bool | None = None) -> Terminal:
     """Open the two consoles.
 
     Args:
-        colour: True or False to force; None asks the terminal and the environment (NO_COLOR).
+        colour: True or False to force; None asks GPUPROV_COLOUR, the terminal and NO_COLOR.
     """
+    if colour is None:
+        colour = {"always": True, "never": False}.get(os.environ.get(COLOUR, ""))
     return Terminal(out=_console(colour, stderr=False), err=_console(colour, stderr=True))
 
 

@@ -21,6 +21,7 @@ from gpuprov.sources.packages import parse_groups, parse_relations
 from gpuprov.sources.redact import without_credentials
 from gpuprov.sources.release import Release, check_expiry, parse_release
 from gpuprov.sources.signature import verify_detached, verify_inline
+from gpuprov.store.settings import source_timeout
 
 
 @dataclass(kw_only=True, slots=True)
@@ -94,7 +95,7 @@ def open_index(
     Raises:
         GpuprovError: all that is wrong, of all sources at once (GP-SRC-001 to 007, GP-DOC-007).
     """
-    fetcher = fetcher or Fetcher(cache=cache, report=report)
+    fetcher = fetcher or Fetcher(cache=cache, report=report, timeout=source_timeout())
     parts: list[IndexPart] = []
     wrong: list[Diagnostic] = []
     for rank, definition in enumerate(_in_order(sources)):

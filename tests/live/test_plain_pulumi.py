@@ -13,9 +13,10 @@ import pytest
 from gpuprov.app.site import open_lock, open_site
 from gpuprov.cloud.account import Account as ProductAccount
 from gpuprov.cloud.decide.document import stack_document
-from gpuprov.cloud.engine import PINNED, VARIABLE, find_engine
+from gpuprov.cloud.engine import PINNED, find_engine
 from gpuprov.provision.login_keys import login_keys
 from gpuprov.spec.types import CloudSpec
+from gpuprov.store.settings import PULUMI
 from tests.live.account import LiveAccount
 from tests.live.site import HOST, LiveSite
 
@@ -37,9 +38,9 @@ def official(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target.resolve().parent
 
 
-@pytest.mark.parametrize("how", [VARIABLE, "PATH"])
+@pytest.mark.parametrize("how", [PULUMI, "PATH"])
 def test_the_official_engine_is_found_and_accepted(official: Path, how: str) -> None:
-    found = find_engine({how: str(official / "pulumi") if how == VARIABLE else str(official)})
+    found = find_engine({how: str(official / "pulumi") if how == PULUMI else str(official)})
     assert (found.version, found.origin) == (PINNED, how)
     assert (official / "pulumi-language-python").is_file(), "the release brings no language host for Python"
 

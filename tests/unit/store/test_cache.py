@@ -8,6 +8,7 @@ from gpuprov.store.cache import cache_folder
 @pytest.mark.parametrize(
     ("environment", "expected"),
     [
+        ({"GPUPROV_CACHE": "/own", "XDG_CACHE_HOME": "/c", "HOME": "/h"}, "/own"),
         ({"XDG_CACHE_HOME": "/c", "HOME": "/h"}, "/c/gpuprov"),
         ({"HOME": "/h"}, "/h/.cache/gpuprov"),
         ({"XDG_CACHE_HOME": "", "HOME": "/h"}, "/h/.cache/gpuprov"),
