@@ -1,0 +1,38 @@
+"""Public reports: a recording of the host, read as `snapshot --replay` reads it, gives the facts that matter there."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gpuprov.document.recording_text import read_recording, write_recording
+from gpuprov.model.fact import Absent, Known, Unknown
+from gpuprov.model.snapshot import CollectorOutput, Recording
+from gpuprov.probe.snapshot import snapshot_of
+
+FOLDER = Path(__file__).parents[2] / "cases" / "reports"
+CASES = [case for path in sorted(FOLDER.glob("probe_*.yaml")) for case in yaml.safe_load(path.read_text())]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['id']} {case['name']}")
+def test_a_recording_of_a_reported_host_gives_its_facts(case: dict[str, Any]) -> None:
+    outputs = {
+        name: CollectorOutput(
+            command="", stdout=said.get("stdout", ""), stderr=said.get("stderr", ""), status=said.get("status", 0)
+        )
+        for name, said in case["outputs"].items()
+    }
+    text = write_recording(
+        Recording(host="gpu-1", os="", arch="amd64", taken="2026-11-30T10:00:00Z", collectors=outputs, seconds=0.3)
+    )
+    snapshot = snapshot_of(read_recording(text, "gpu-1.yaml"))
+    for address, expected in case["expect"].items():
+        seen = snapshot.observe(address)
+        if expected == "absent":
+            assert seen == Absent(), address
+        elif "unknown" in expected:
+            assert isinstance(seen, Unknown), (address, seen)
+            assert expected["unknown"] in seen.reason
+        else:
+            assert seen == Known(expected["known"]), address
