@@ -61,6 +61,38 @@ def cloud_options(command: Command) -> Command:
     )(command)
 
 
+_ACCESS = (
+    click.option("-i", "--inventory", type=click.Path(), help="Ansible inventory; overrides the spec's."),
+    click.option("-l", "--limit", help="Only these hosts or groups, separated by commas."),
+    click.option(
+        "-K", "--ask-become-pass", is_flag=True, help="Ask for the sudo password (or GPUPROV_BECOME_PASSWORD)."
+    ),
+    click.option(
+        "--vault-password-file",
+        type=click.Path(),
+        envvar="ANSIBLE_VAULT_PASSWORD_FILE",
+        help="File (or program) with the vault's password.",
+    ),
+    click.option(
+        "--forks",
+        type=click.IntRange(1, 256),
+        default=32,
+        show_default=True,
+        envvar=FORKS,
+        help="Hosts at the same time.",
+    ),
+    click.option(
+        "--probe-timeout",
+        type=click.IntRange(5, 3600),
+        default=60,
+        show_default=True,
+        envvar=PROBE_TIMEOUT,
+        metavar="SECONDS",
+        help="When one host's probe is given up.",
+    ),
+)
+
+
 def access_options(command: Callable[..., int]) -> Callable[..., int]:
     """How to reach the hosts: inventory, limit, passwords; the command gets them as one `access`."""
 
@@ -88,35 +120,6 @@ def access_options(command: Callable[..., int]) -> Callable[..., int]:
         )
         return command(access=access, **others)
 
-    for option in (
-        click.option("-i", "--inventory", type=click.Path(), help="Ansible inventory; overrides the spec's."),
-        click.option("-l", "--limit", help="Only these hosts or groups, separated by commas."),
-        click.option(
-            "-K", "--ask-become-pass", is_flag=True, help="Ask for the sudo password (or GPUPROV_BECOME_PASSWORD)."
-        ),
-        click.option(
-            "--vault-password-file",
-            type=click.Path(),
-            envvar="ANSIBLE_VAULT_PASSWORD_FILE",
-            help="File (or program) with the vault's password.",
-        ),
-        click.option(
-            "--forks",
-            type=click.IntRange(1, 256),
-            default=32,
-            show_default=True,
-            envvar=FORKS,
-            help="Hosts at the same time.",
-        ),
-        click.option(
-            "--probe-timeout",
-            type=click.IntRange(5, 3600),
-            default=60,
-            show_default=True,
-            envvar=PROBE_TIMEOUT,
-            metavar="SECONDS",
-            help="When one host's probe is given up.",
-        ),
-    ):
+    for option in _ACCESS:
         with_access = option(with_access)
     return with_access

@@ -1,6 +1,7 @@
 """`gpuprov validate -f FILE --json` on every fixture: status, code and position as written there."""
 
 import json
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,8 @@ class Ran:
     def __init__(self, data: bytes, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.file = folder / "gpuprov.yaml"
         self.file.write_bytes(data)
-        self.status = main(["validate", "-f", str(self.file), "--json"])
+        with chdir(folder):  # where a fault's report would be
+            self.status = main(["validate", "-f", str(self.file), "--json"])
         shown = capsys.readouterr()
         self.screen = shown.err
         self.found: list[dict[str, Any]] = json.loads(shown.out)["diagnostics"]
