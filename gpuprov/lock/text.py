@@ -1,6 +1,7 @@
 """Lock to text and back: one row a line, in an order that does not depend on how the lock was made."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from gpuprov.document.shape import Fields
 from gpuprov.lock.frameworks_text import frameworks_body, read_frameworks
 from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource, Request
 from gpuprov.model.package import Bound, PackageRow
+from gpuprov.model.version import Constraint, check_version
 
 KIND: Final = "Lock"
 
@@ -143,7 +145,7 @@ def _read_pool(name: str, fields: Fields) -> LockedPool:
         requests=tuple(
             Request(
                 name=row.text("name"),
-                constraint=row.text("constraint"),
+                constraint=_sound(row, "constraint", Constraint.parse),
                 source=row.text("source"),
                 address=row.text("address"),
             )
@@ -163,10 +165,20 @@ def _read_pool(name: str, fields: Fields) -> LockedPool:
     )
 
 
+def _sound(row: Fields, key: str, read: Callable[[str], object]) -> str:
+    """A text that means something: what cannot be read is refused here, not where it is used."""
+    text = row.text(key)
+    try:
+        read(text)
+    except ValueError as error:
+        row.refuse(key, str(error))
+    return text
+
+
 def _read_row(row: Fields) -> PackageRow:
     return PackageRow(
         name=row.text("name"),
-        version=row.text("version"),
+        version=_sound(row, "version", check_version),
         arch=row.text("arch"),
         source=row.text("source"),
         sha256=row.text("sha256"),

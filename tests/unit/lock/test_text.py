@@ -2,24 +2,28 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuprov.lock.text import lock_digest, read_lock, write_lock
+from gpuprov.document.envelope import seal
+from gpuprov.lock.text import KIND, lock_digest, read_lock, write_lock
 from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource, Request
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.package import Bound, PackageRow
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=8)
+VERSION = st.sampled_from(["580.95.05-1", "1:2~rc1", "20.10+dfsg1-1"])
+CONSTRAINT = st.sampled_from(["", "580.*", ">=570,<590", "1:2-3"])
 ROWS = st.lists(
     st.builds(
-        PackageRow, name=TEXT, version=TEXT, arch=TEXT, source=TEXT, sha256=TEXT, size=st.integers(0), filename=TEXT
+        PackageRow, name=TEXT, version=VERSION, arch=TEXT, source=TEXT, sha256=TEXT, size=st.integers(0), filename=TEXT
     ),
     max_size=3,
 ).map(lambda rows: tuple(sorted(rows)))
-REQUESTS = st.lists(st.builds(Request, name=TEXT, constraint=TEXT, source=TEXT, address=TEXT), max_size=2)
+REQUESTS = st.lists(st.builds(Request, name=TEXT, constraint=CONSTRAINT, source=TEXT, address=TEXT), max_size=2)
 BOUNDS = st.lists(st.builds(Bound, name=TEXT, relation=TEXT, version=TEXT, needed_by=TEXT), max_size=2)
 POOL = st.builds(
     LockedPool,
@@ -70,6 +74,26 @@ def _lock(version: str) -> Lock:
         pool="train", os="debian-12", arch="amd64", requests=(), packages=(row,), bounds=(), driver="440.33.01"
     )
     return Lock(spec_inputs="a", catalog_inputs={"gpus.X": "b"}, sources=(), pools={"train": pool}, digest="")
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "address"),
+    [
+        (("packages", 0, "version"), "1_0", "pools.train.packages[0].version"),
+        (("requests", 0, "constraint"), "latest", "pools.train.requests[0].constraint"),
+        (("packages", 0, "size"), "1", "pools.train.packages[0].size"),
+    ],
+)
+def test_a_value_that_means_nothing_is_refused_with_its_place(place: tuple[Any, ...], value: str, address: str) -> None:
+    pool = _lock("1").pools["train"]
+    asked = Request(name="nvidia-open", constraint="580.*", source="", address="stack.driver.version")
+    lock = replace(_lock("1"), pools={"train": replace(pool, requests=(asked,))})
+    body = json.loads(write_lock(lock))["body"]
+    table, number, leaf = place
+    body["pools"]["train"][table][number][leaf] = value
+    with pytest.raises(GpuprovError) as caught:
+        read_lock(seal(KIND, body), "gpuprov.lock")
+    assert [(d.code, d.address) for d in caught.value.diagnostics] == [("GP-DOC-008", address)]
 
 
 def test_versions_keep_their_text() -> None:
