@@ -1,6 +1,6 @@
 """Snapshots for people (the facts that tell hosts apart) and for programs (all of them)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +14,8 @@ _SHOWN: Final = (
     "host.os",
     "host.arch",
     "host.kernel.release",
+    "host.kernel.next",
+    "host.clock.correct",
     "gpu.count",
     "gpu.devices",
     "gpu.models",
@@ -50,6 +52,12 @@ def show_look(
         terminal.out.print(f"wrote {path}")
 
 
+def show_stand_ins(stand_ins: Mapping[str, str], terminal: Terminal) -> None:
+    """Say what hosts are called in the recordings; only this place knows, so that the recordings can be shared."""
+    for host, stand_in in stand_ins.items():
+        terminal.out.print(Text.assemble((host, "name"), f" is {stand_in} in its recording"))
+
+
 def show_not_observed(not_observed: Sequence[NotObserved], terminal: Terminal) -> None:
     """Print each host that could not be observed, and why."""
     for missing in not_observed:
@@ -64,8 +72,10 @@ def show_not_observed(not_observed: Sequence[NotObserved], terminal: Terminal) -
         )
 
 
-def look_body(snapshots: Sequence[Snapshot], not_observed: Sequence[NotObserved]) -> dict[str, object]:
-    """Snapshots as JSON."""
+def look_body(
+    snapshots: Sequence[Snapshot], not_observed: Sequence[NotObserved], stand_ins: Mapping[str, str]
+) -> dict[str, object]:
+    """Snapshots as JSON, and what their hosts are called in recordings."""
     return {
         "snapshots": [
             {
@@ -77,6 +87,7 @@ def look_body(snapshots: Sequence[Snapshot], not_observed: Sequence[NotObserved]
             for snapshot in snapshots
         ],
         "not_observed": not_observed_body(not_observed),
+        "stand_ins": dict(stand_ins),
     }
 
 

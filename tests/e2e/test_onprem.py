@@ -103,7 +103,7 @@ def test_the_smallest_use_needs_no_spec(site: LabSite, tmp_path: Path) -> None:
 def test_a_recording_gives_the_same_facts_without_the_host(site: LabSite, tmp_path: Path) -> None:
     name = site.train[0]
     live, played = tmp_path / "live.json", tmp_path / "played.json"
-    site.run("snapshot", name, "--out", str(live), "--record", str(tmp_path / "recording.yaml"))
+    site.run("snapshot", name, "--out", str(live), "--full", "--record", str(tmp_path / "recording.yaml"))
     site.run("snapshot", "--replay", str(tmp_path / "recording.yaml"), "--out", str(played))
     assert json.loads(live.read_text())["body"]["facts"] == json.loads(played.read_text())["body"]["facts"]
     assert site.run("parity", str(live), str(played)).status == 0

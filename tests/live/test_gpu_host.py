@@ -28,7 +28,7 @@ def host() -> str:
 def empty_site(host: str, tmp_path_factory: pytest.TempPathFactory) -> LiveSite:
     """A folder without a spec, with a snapshot of the host in it."""
     site = LiveSite(folder=tmp_path_factory.mktemp("gpu"))
-    site.run("snapshot", host, "--out", "seen.json", "--record", "seen.yaml", seconds=120)
+    site.run("snapshot", host, "--out", "seen.json", "--full", "--record", "seen.yaml", seconds=120)
     return site
 
 
