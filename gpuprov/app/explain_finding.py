@@ -18,7 +18,7 @@ from gpuprov.store.cache import cache_folder
 from gpuprov.store.files import make_folder, read_text, write_text
 
 KIND: Final = "Report"
-_WITHOUT_SAY: Final = 2000
+_WITHOUT_SAY: Final = 500
 """Most findings without a say in the status that a kept report holds: names and uptimes of a fleet are many."""
 _SHORT: Final = 16
 
@@ -42,7 +42,7 @@ def keep_report(parity: Parity, spec: Path | None) -> tuple[Diagnostic, ...]:
     place = _place(spec)
     try:
         make_folder(place.parent)
-        write_text(place, seal(KIND, report_body(kept)))
+        write_text(place, seal(KIND, report_body(kept), compact=True))
     except GpuprovError as error:
         hint = "`gpuprov explain F-...` needs a report: write one with --format json:FILE and give it with --report"
         return (replace(error.diagnostics[0], severity=Severity.NOTE, hint=hint),)

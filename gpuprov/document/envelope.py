@@ -36,17 +36,19 @@ def document_digest(kind: str, body: Mapping[str, Any]) -> str:
     return digest({"apiVersion": API_VERSION, "body": body, "kind": kind})
 
 
-def seal(kind: str, body: Mapping[str, Any]) -> str:
+def seal(kind: str, body: Mapping[str, Any], *, compact: bool = False) -> str:
     """Write a document.
 
     Args:
         kind: one of KINDS.
         body: plain values (see `canonical_json`); their order is kept in the text and does not count in the digest.
+        compact: on one line, for what only programs read.
     """
     if kind not in KINDS:
         raise GpuprovError(Diagnostic(code="GP-INT-001", summary=f"no document has the kind {kind}"))
     head = {"kind": kind, "apiVersion": API_VERSION, "digest": document_digest(kind, body)}
-    return json_text({**head, "body": body})
+    whole = {**head, "body": body}
+    return json.dumps(whole, ensure_ascii=False, allow_nan=False) + "\n" if compact else json_text(whole)
 
 
 def open_document(text: str, file: str, kind: str) -> Mapping[str, Any]:

@@ -9,10 +9,10 @@ from collections.abc import Iterator, KeysView, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gpuprov.document.canonical import canonical_json, digest_text
+from gpuprov.document.canonical import digest_text
 from gpuprov.document.envelope import API_VERSION, check_head, parse_machine_json
 from gpuprov.document.shape import Fields
-from gpuprov.document.snapshot_text import KIND, read_evidence, read_observation, read_snapshot
+from gpuprov.document.snapshot_text import KIND, read_observation, read_snapshot
 from gpuprov.document.text import MACHINE_LIMIT
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.fact import Evidence, Fact, Observation, Unknown
@@ -24,7 +24,12 @@ _ROWS: Final = 1 << 15
 _OPEN: Final = '\n    "facts": [\n      {'
 _BETWEEN: Final = "},\n      {"
 _CLOSE: Final = "}\n    ]\n  }\n}\n"
+_EVIDENCE: Final = {"collector": str, "status": int, "digest": str}
 _EMPTY: Final = '\n    "facts": []\n  }\n}\n'
+
+
+# Canonical JSON of what was parsed: nothing that `canonical_json` would refuse gets through `parse_machine_json`.
+_canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,19 +64,19 @@ class RowFacts(Mapping[str, Fact]):
 
     Args:
         rows: by address.
-        evidence: the snapshot's own table.
+        evidence: the snapshot's own table, as it was read.
     """
 
     __slots__ = ("_evidence", "_unknown", "rows")
 
-    def __init__(self, rows: dict[str, FactRow], evidence: Mapping[str, Evidence]) -> None:
+    def __init__(self, rows: dict[str, FactRow], evidence: Mapping[str, Mapping[str, Any]]) -> None:
         self.rows = rows
         self._evidence = evidence
         self._unknown: frozenset[str] | None = None
 
     def __getitem__(self, address: str) -> Fact:
         row = self.rows[address]
-        evidence = self._evidence[row.evidence] if row.evidence else None
+        evidence = Evidence(**self._evidence[row.evidence]) if row.evidence else None
         return Fact(address=address, observation=row.observation, evidence=evidence)
 
     def __iter__(self) -> Iterator[str]:
@@ -125,8 +130,10 @@ def _read_quickly(text: str, cache: RowCache) -> Snapshot | None:
 
 
 def _snapshot(body: Fields, rows: dict[str, FactRow], number: int) -> Snapshot | None:
-    evidence = {name: read_evidence(row) for name, row in body.table("evidence").items()}
-    if len(rows) != number or any(row.evidence and row.evidence not in evidence for row in rows.values()):
+    evidence = body.raw("evidence")
+    if not isinstance(evidence, dict) or not all(_is_evidence(row) for row in evidence.values()):
+        return None
+    if len(rows) != number or not {row.evidence for row in rows.values()} <= evidence.keys() | {""}:
         return None
     return Snapshot(
         host=body.text("host"),
@@ -137,18 +144,27 @@ def _snapshot(body: Fields, rows: dict[str, FactRow], number: int) -> Snapshot |
     )
 
 
+def _is_evidence(row: object) -> bool:
+    """Whether a row of the table has just the fields of evidence; one that has more is left to the plain reader."""
+    return (
+        type(row) is dict
+        and len(row) == len(_EVIDENCE)
+        and all(type(row.get(name)) is kind for name, kind in _EVIDENCE.items())
+    )
+
+
 def _read_row(text: str) -> FactRow:
     value = parse_machine_json("{" + text + "}")
     row = Fields(value, "")
     evidence = row.text("evidence") if row.has("evidence") else ""
     if row.has("evidence") and not evidence:
         raise ValueError("evidence without a name")
-    return FactRow(row.text("address"), read_observation(row), evidence, canonical_json(value))
+    return FactRow(row.text("address"), read_observation(row), evidence, _canonical(value))
 
 
 def _digest(body: Mapping[str, Any], rows: list[FactRow]) -> str:
     """The document's digest; the rows' canonical texts are at hand."""
-    parts = {key: canonical_json(value) for key, value in body.items()}
+    parts = {key: _canonical(value) for key, value in body.items()}
     parts["facts"] = "[" + ",".join([row.canonical for row in rows]) + "]"
-    inner = ",".join(f"{json.dumps(key, ensure_ascii=False)}:{parts[key]}" for key in sorted(parts))
+    inner = ",".join(f"{_canonical(key)}:{parts[key]}" for key in sorted(parts))
     return digest_text(f'{{"apiVersion":"{API_VERSION}","body":{{{inner}}},"kind":"{KIND}"}}')

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from gpuprov.document.canonical import canonical_json
@@ -68,12 +69,14 @@ def _package(snapshot: Snapshot) -> Observation:
 
 
 def _driver_versions(snapshot: Snapshot) -> Iterable[Observation]:
-    for address in snapshot.facts:
-        if not address.startswith(('package["lib', 'package["nvidia-')) or not address.endswith(".version"):
-            continue
-        parts = split_address(address)
-        if parts is not None and _PACKAGES.fullmatch(parts[1]):
-            yield snapshot.observe(address)
+    return (snapshot.observe(address) for address in snapshot.facts if _tells_driver(address))
+
+
+@lru_cache(maxsize=1 << 14)
+def _tells_driver(address: str) -> bool:
+    """Whether an address is the version of a package that carries the driver; a fleet asks of the same ones."""
+    parts = split_address(address)
+    return parts is not None and parts[::2] == ("package", "version") and _PACKAGES.fullmatch(parts[1]) is not None
 
 
 def _one_version(found: Iterable[Observation]) -> Observation:
