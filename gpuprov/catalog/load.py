@@ -87,6 +87,7 @@ class Table:
     rows: tuple[Row, ...]
     backing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Fields that only some of the sources speak of: field to ids."""
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +149,8 @@ def read_table(text: str, file: str, cls: type[Row]) -> Table:
     twice = sorted({row_id for row_id in ids if ids.count(row_id) > 1})
     if twice:
         raise GpuprovError(_broken(file, "rows", f"the id {twice[0]} occurs twice"))
-    return Table(as_of=as_of, sources=sources, rows=found, backing=backing)
+    about = top.text("about") if top.has("about") else ""
+    return Table(as_of=as_of, sources=sources, rows=found, backing=backing, about=about)
 
 
 def read_source(row: Fields) -> SourceRow:

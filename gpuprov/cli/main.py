@@ -16,6 +16,7 @@ _COMMANDS: Final = {
     "validate": "Check the spec, offline: all errors in one run.",
     "schema": "Print the JSON Schema of the spec, for editors.",
     "explain": "Explain a field of the spec, a facet of a host, or an error's code.",
+    "catalog": "Show what is known of GPUs, drivers, packages and systems, and from where.",
     "lock": "Resolve the spec to exact packages and write gpuprov.lock.",
     "preview": "Show what `up` would do: resources in the cloud, changes on each host.",
     "up": "Make what is missing, bring hosts to the locked stack, and prove it.",

@@ -37,6 +37,7 @@ CODES: Final[dict[str, Code]] = {
     "GP-CAT-001": Code(S.USAGE, "a catalog row is broken"),
     "GP-CAT-002": Code(S.REFUSED, "the catalog has no row for what the spec asks"),
     "GP-CAT-003": Code(S.DONE, "rows of your own count before the catalog's"),
+    "GP-CAT-004": Code(S.NOT_FOUND, "the catalog has no such table or row"),
     # rules
     "GP-RULE-001": Code(S.REFUSED, "CUDA needs a newer driver"),
     "GP-RULE-002": Code(S.REFUSED, "the driver branch does not support the GPU's architecture"),
@@ -62,12 +63,13 @@ CODES: Final[dict[str, Code]] = {
     # sources
     "GP-SRC-001": Code(S.FAILED, "a package source cannot be reached"),
     "GP-SRC-002": Code(S.REFUSED, "a package source's signature is bad or missing"),
-    "GP-SRC-003": Code(S.REFUSED, "a package source's index has expired"),
+    "GP-SRC-003": Code(S.REFUSED, "a package source's index has expired, or is of the future"),
     "GP-SRC-004": Code(S.REFUSED, "an index file does not have the size or digest that the signed index names"),
     "GP-SRC-005": Code(S.FAILED, "an index cannot be parsed"),
     "GP-SRC-006": Code(S.USAGE, "a source's key cannot be read"),
     "GP-SRC-007": Code(S.REFUSED, "a source's key is expired or revoked, or uses an algorithm that is refused"),
     "GP-SRC-008": Code(S.USAGE, "uv, which resolves Python packages, cannot be used"),
+    "GP-SRC-009": Code(S.FAILED, "the cache of the package lists is damaged"),
     # lock
     "GP-LOCK-001": Code(S.REFUSED, "no source offers the package"),
     "GP-LOCK-002": Code(S.REFUSED, "no version satisfies the constraint"),
