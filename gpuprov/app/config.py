@@ -118,6 +118,6 @@ def _strangers(environment: Mapping[str, str]) -> Iterator[str]:
         if (
             name.startswith("GPUPROV_")
             and name not in known
-            and not name.startswith(("GPUPROV_TEST_", "GPUPROV_LIVE_"))
+            and not name.startswith(("GPUPROV_LOGIN_", "GPUPROV_TEST_", "GPUPROV_LIVE_"))
         ):
             yield name

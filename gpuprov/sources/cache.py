@@ -18,6 +18,7 @@ import msgpack
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.version import check_version
 from gpuprov.sources.files import prune, unwritable
+from gpuprov.sources.layout import WantedFile
 from gpuprov.sources.packages import stanzas_of
 
 _FORM: Final = 2
@@ -64,15 +65,13 @@ _KEPT_FIELDS: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IndexPart:
-    """One verified Packages file of a source."""
+    """One Packages file that a source's signed Release names."""
 
     source: str
     rank: int
     """Position of the source."""
     pin: int
-    path: Path
-    suffix: str
-    sha256: str
+    wanted: WantedFile
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,18 +87,25 @@ class RawRow:
     fields: dict[str, str]
 
 
-def open_cache(folder: Path, parts: Sequence[IndexPart]) -> sqlite3.Connection:
-    """Open the parsed form of some index files, building it when it is not there yet.
+def find_cache(folder: Path, parts: Sequence[IndexPart]) -> sqlite3.Connection | None:
+    """Open the parsed form of some index files; None when it is not there, damaged, or of another release's form."""
+    path = index_path(folder, parts)
+    return _try_open(path) if path.is_file() else None
+
+
+def build_cache(folder: Path, parts: Sequence[IndexPart], paths: Sequence[Path]) -> sqlite3.Connection:
+    """Parse index files and open the result.
+
+    Args:
+        folder: the cache.
+        parts: the files.
+        paths: where each of them is.
 
     Raises:
         GpuprovError: GP-SRC-005 (a file cannot be parsed), GP-DOC-007 (the cache cannot be written).
     """
-    path = folder / "index" / f"{_name(parts)}.sqlite"
-    if path.is_file():
-        connection = _try_open(path)
-        if connection is not None:
-            return connection
-    _build(path, parts)
+    path = index_path(folder, parts)
+    _build(path, parts, paths)
     prune(path.parent, _KEPT_INDEXES)
     prune(folder / "files", _KEPT_FILES)
     connection = _try_open(path)
@@ -108,9 +114,11 @@ def open_cache(folder: Path, parts: Sequence[IndexPart]) -> sqlite3.Connection:
     return connection
 
 
-def _name(parts: Sequence[IndexPart]) -> str:
-    text = "\n".join(f"{part.source} {part.rank} {part.pin} {part.sha256}" for part in parts)
-    return hashlib.sha256(f"{_FORM}\n{text}".encode()).hexdigest()[:40]
+def index_path(folder: Path, parts: Sequence[IndexPart]) -> Path:
+    """The file that holds the parsed form of some index files: its name tells their content."""
+    lines = (f"{part.source} {part.rank} {part.pin} {part.wanted.file.sha256}" for part in parts)
+    name = hashlib.sha256("\n".join([str(_FORM), *lines]).encode()).hexdigest()[:40]
+    return folder / "index" / f"{name}.sqlite"
 
 
 def _try_open(path: Path) -> sqlite3.Connection | None:
@@ -127,13 +135,13 @@ def _try_open(path: Path) -> sqlite3.Connection | None:
     return connection
 
 
-def _build(path: Path, parts: Sequence[IndexPart]) -> None:
+def _build(path: Path, parts: Sequence[IndexPart], paths: Sequence[Path]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
         os.close(handle)
         try:
-            _fill(Path(name), parts)
+            _fill(Path(name), parts, paths)
             Path(name).replace(path)
         except BaseException:
             Path(name).unlink(missing_ok=True)
@@ -142,14 +150,15 @@ def _build(path: Path, parts: Sequence[IndexPart]) -> None:
         raise GpuprovError(unwritable(path, error)) from error
 
 
-def _fill(path: Path, parts: Sequence[IndexPart]) -> None:
+def _fill(path: Path, parts: Sequence[IndexPart], paths: Sequence[Path]) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         # Nothing to protect: the file only gets its name when it is whole.
         connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_SCHEMA} BEGIN;")
         mentions: dict[str, int] = {}
         provided: dict[tuple[str, str], None] = {}
-        rows = (row for part in parts for row in _rows(part, mentions, provided))
+        files = zip(parts, paths, strict=True)
+        rows = (row for part, read in files for row in _rows(part, read, mentions, provided))
         connection.executemany("INSERT INTO row VALUES(?, ?)", rows)
         connection.executemany("INSERT INTO provided VALUES(?, ?)", sorted(provided))
         connection.execute("COMMIT")
@@ -160,9 +169,9 @@ def _fill(path: Path, parts: Sequence[IndexPart]) -> None:
 
 
 def _rows(
-    part: IndexPart, mentions: dict[str, int], provided: dict[tuple[str, str], None]
+    part: IndexPart, path: Path, mentions: dict[str, int], provided: dict[tuple[str, str], None]
 ) -> Iterator[tuple[str, bytes]]:
-    for fields in stanzas_of(part.path, part.suffix, part.source):
+    for fields in stanzas_of(path, part.wanted.suffix, part.source):
         name = fields["Package"]
         try:
             check_version(fields["Version"])

@@ -6,6 +6,7 @@ import http.client
 import json
 import netrc
 import os
+import re
 import time
 import urllib.error
 import urllib.request
@@ -150,6 +151,14 @@ class Fetcher:
         return request
 
     def _login(self, host: str, source: str) -> tuple[str, str] | None:
+        """The login for a source: a variable of its own before the netrc."""
+        name = login_variable(source)
+        given = os.environ.get(name, "")
+        if given:
+            user, separator, password = given.partition(":")
+            if not separator:
+                raise GpuprovError(_trouble(source, host, f"{name} is not USER:PASSWORD"))
+            return user, password
         path = self.netrc_file or Path(os.environ.get("NETRC", "~/.netrc")).expanduser()
         if not host or not path.is_file():
             return None
@@ -160,6 +169,11 @@ class Fetcher:
             raise GpuprovError(_trouble(source, host, f"{path} cannot be read ({place})")) from None
         found = entries.authenticators(host) or entries.authenticators(host.partition(":")[0])
         return (found[0], found[2] or "") if found else None
+
+
+def login_variable(source: str) -> str:
+    """The environment variable that may hold a source's login, as USER:PASSWORD; one for all parts of the archive."""
+    return "GPUPROV_LOGIN_" + re.sub(r"[^A-Z0-9]", "_", source.partition("/")[0].upper())
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +218,8 @@ def _denied(source: str, url: str, status: int) -> Diagnostic:
         address=f"sources.{source}",
         summary=f"source {source} refuses to answer: HTTP status {status}",
         detail=without_credentials(url),
-        hint="If it needs a login, give it in ~/.netrc (`machine HOST login USER password PASSWORD`).",
+        hint="If it needs a login, give it in ~/.netrc (`machine HOST login USER password PASSWORD`), "
+        f"or as USER:PASSWORD in the variable {login_variable(source)}.",
     )
 
 

@@ -1,25 +1,29 @@
 """Opening sources: fetch, verify, cache, and answer what the resolver asks."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import msgpack
+
 from gpuprov.lock.index import Stanza
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.package import PackageRow
 from gpuprov.model.progress import Progress, Report, ignore_progress
-from gpuprov.sources.cache import IndexPart, RawRow, open_cache, read_rows
+from gpuprov.sources.at_once import at_once, one_at_a_time
+from gpuprov.sources.cache import IndexPart, RawRow, build_cache, find_cache, index_path, read_rows
 from gpuprov.sources.definition import SourceDefinition
 from gpuprov.sources.fetch import Fetcher
 from gpuprov.sources.keys import Cert, read_keys
 from gpuprov.sources.layout import release_root, wanted_files
 from gpuprov.sources.packages import parse_groups, parse_relations
 from gpuprov.sources.redact import without_credentials
-from gpuprov.sources.release import Release, check_expiry, parse_release
+from gpuprov.sources.release import Release, check_dates, parse_release
 from gpuprov.sources.signature import verify_detached, verify_inline
 from gpuprov.store.settings import source_timeout
 
@@ -29,6 +33,8 @@ class SourceIndex:
     """The Index over several verified sources; close it, or use it in a `with` statement."""
 
     connection: sqlite3.Connection
+    path: Path
+    """The cache file."""
     arch: str
     memo: dict[str, tuple[Stanza, ...]] = field(default_factory=dict)
     provided: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -38,7 +44,8 @@ class SourceIndex:
         """All versions of a package in all sources."""
         known = self.memo.get(name)
         if known is None:
-            rows = read_rows(self.connection, name)
+            with self._readable():
+                rows = read_rows(self.connection, name)
             self.mentions |= {row.name: row.mention for row in rows}
             known = self.memo[name] = tuple(_stanza(row, self.arch) for row in rows)
         return known
@@ -47,8 +54,11 @@ class SourceIndex:
         """Names of the packages that provide `name`, sorted."""
         known = self.provided.get(name)
         if known is None:
-            rows = self.connection.execute("SELECT provider FROM provided WHERE name = ? ORDER BY provider", (name,))
-            known = self.provided[name] = tuple(provider for (provider,) in rows)
+            with self._readable():
+                rows = self.connection.execute(
+                    "SELECT provider FROM provided WHERE name = ? ORDER BY provider", (name,)
+                )
+                known = self.provided[name] = tuple(provider for (provider,) in rows)
         return known
 
     def mention(self, name: str) -> int:
@@ -58,7 +68,17 @@ class SourceIndex:
 
     def names(self) -> Sequence[str]:
         """All package names, sorted."""
-        return [name for (name,) in self.connection.execute("SELECT DISTINCT name FROM row ORDER BY name")]
+        with self._readable():
+            return [name for (name,) in self.connection.execute("SELECT DISTINCT name FROM row ORDER BY name")]
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Take a damaged cache away, so that the next run builds it anew."""
+        try:
+            yield
+        except (sqlite3.DatabaseError, msgpack.UnpackException, ValueError) as error:
+            self.path.unlink(missing_ok=True)
+            raise GpuprovError(_damaged(self.path, error)) from error
 
     def close(self) -> None:
         """Give the cache file back."""
@@ -90,29 +110,40 @@ def open_index(
         cache: folder that may be deleted at any time.
         now: the time that keys and indexes must be valid at, with a time zone.
         report: where progress goes.
-        fetcher: how files are read; None for the usual way.
+        fetcher: how files are read; None for the usual way. It reports to `report`.
 
     Raises:
         GpuprovError: all that is wrong, of all sources at once (GP-SRC-001 to 007, GP-DOC-007).
     """
-    fetcher = fetcher or Fetcher(cache=cache, report=report, timeout=source_timeout())
-    parts: list[IndexPart] = []
-    wrong: list[Diagnostic] = []
-    for rank, definition in enumerate(_in_order(sources)):
-        step = Progress(phase="fetch", subject=definition.name, done=rank, total=len(sources))
-        report(step)
-        try:
-            own = replace(fetcher, proxies=definition.proxies) if definition.proxies else fetcher
-            parts += _parts(definition, rank, arch, now, own)
-        except GpuprovError as error:
-            wrong += error.diagnostics
-    if wrong:
-        raise GpuprovError(*wrong)
-    report(Progress(phase="fetch", done=len(sources), total=len(sources), finished=True))
-    report(Progress(phase="index", text="reading the package lists"))
-    connection = open_cache(cache, parts)
-    report(Progress(phase="index", finished=True))
-    return SourceIndex(connection=connection, arch=arch)
+    report = one_at_a_time(report)
+    fetcher = replace(fetcher, report=report) if fetcher else _usual_fetcher(cache, report)
+    ordered = _in_order(sources)
+
+    def look(rank: int) -> list[IndexPart]:
+        report(Progress(phase="fetch", subject=ordered[rank].name, done=rank, total=len(ordered)))
+        return _parts(ordered[rank], rank, arch, now, _for(ordered[rank], fetcher))
+
+    def fetch(part: IndexPart) -> Path:
+        wanted, own = part.wanted, _for(ordered[part.rank], fetcher)
+        return own.by_digest(wanted.urls, part.source, sha256=wanted.file.sha256, size=wanted.file.size)
+
+    parts = [part for found in at_once(look, range(len(ordered))) for part in found]
+    connection = find_cache(cache, parts)
+    paths = at_once(fetch, parts) if connection is None else []
+    report(Progress(phase="fetch", done=len(ordered), total=len(ordered), finished=True))
+    if connection is None:
+        report(Progress(phase="index", text="reading the package lists"))
+        connection = build_cache(cache, parts, paths)
+        report(Progress(phase="index", finished=True))
+    return SourceIndex(connection=connection, path=index_path(cache, parts), arch=arch)
+
+
+def _usual_fetcher(cache: Path, report: Report) -> Fetcher:
+    return Fetcher(cache=cache, report=report, timeout=source_timeout())
+
+
+def _for(definition: SourceDefinition, fetcher: Fetcher) -> Fetcher:
+    return replace(fetcher, proxies=definition.proxies) if definition.proxies else fetcher
 
 
 def _in_order(sources: Sequence[SourceDefinition]) -> list[SourceDefinition]:
@@ -124,16 +155,9 @@ def _parts(definition: SourceDefinition, rank: int, arch: str, now: datetime, fe
     certs = read_keys(definition.keys, definition.name)
     release = parse_release(_verified(definition, certs, now, fetcher), definition.name)
     if definition.check_valid_until:
-        check_expiry(release, definition.name, now)
+        check_dates(release, definition.name, now)
     return [
-        IndexPart(
-            source=definition.name,
-            rank=rank,
-            pin=_pin(definition, release),
-            path=fetcher.by_digest(wanted.urls, definition.name, sha256=wanted.file.sha256, size=wanted.file.size),
-            suffix=wanted.suffix,
-            sha256=wanted.file.sha256,
-        )
+        IndexPart(source=definition.name, rank=rank, pin=_pin(definition, release), wanted=wanted)
         for wanted in wanted_files(definition, release, arch)
     ]
 
@@ -152,6 +176,16 @@ def _verified(definition: SourceDefinition, certs: Sequence[Cert], now: datetime
     if plain is None or signature is None:
         raise GpuprovError(_unsigned(definition, "Release without Release.gpg" if plain else "no Release"))
     return verify_detached(plain, signature, certs, name, now)
+
+
+def _damaged(path: Path, error: Exception) -> Diagnostic:
+    return Diagnostic(
+        code="GP-SRC-009",
+        address="sources",
+        summary=f"the cache of the package lists is damaged: {error}",
+        detail=f"{path} was removed.",
+        hint="Run the same command again: it reads the lists anew. If it happens twice, check the disk.",
+    )
 
 
 def _unsigned(definition: SourceDefinition, what: str) -> Diagnostic:

@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from typing import Final
 
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+
+_AHEAD: Final = timedelta(days=1)
+"""So far may an archive's clock be ahead of this machine's."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,8 +72,21 @@ def parse_release(text: bytes, source: str) -> Release:
     )
 
 
-def check_expiry(release: Release, source: str, now: datetime) -> None:
-    """Refuse a Release whose Valid-Until has passed (GP-SRC-003): old indexes hide security updates."""
+def check_dates(release: Release, source: str, now: datetime) -> None:
+    """Refuse a Release whose Valid-Until has passed, or that is of the future (GP-SRC-003).
+
+    Old indexes hide security updates; one of the future says that this machine's clock cannot judge either.
+    """
+    if release.date is not None and release.date > now + _AHEAD:
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-SRC-003",
+                address=f"sources.{source}",
+                summary=f"the index of source {source} is of {release.date:%Y-%m-%d %H:%M} UTC, which is yet to come",
+                detail=f"This machine's clock says {now:%Y-%m-%d %H:%M} UTC.",
+                hint="Set this machine's clock.",
+            )
+        )
     if release.valid_until is None or release.valid_until >= now:
         return
     raise GpuprovError(

@@ -101,9 +101,8 @@ def report(samples: Mapping[str, Sequence[Sample]], yardstick: str, goals: Seque
         goal = by_label.get(label)
         text, reached = _judged(goal, ratio, peak) if goal else ("", True)
         met = met and reached
-        print(
-            f"{label:<{width}} {wall:6.3f} s {cpu:6.3f} s {ratio:6.2f}x {of_wall:7.2f}x {peak:5.0f} MB   {text}".rstrip()
-        )
+        row = f"{label:<{width}} {wall:6.3f} s {cpu:6.3f} s {ratio:6.2f}x {of_wall:7.2f}x {peak:5.0f} MB   {text}"
+        print(row.rstrip())
     return met
 
 

@@ -102,7 +102,8 @@ def test_every_layer_is_checked_also_one_that_loses(tmp_path: Path) -> None:
 
 
 def test_what_counts_is_handed_to_the_lower_rooms_and_nothing_else(tmp_path: Path) -> None:
-    given = environment(tmp_path, "forks: 8\n", {"GPUPROV_CACHE": "/c", "GPUPROV_CACH": "/d"})
+    login = {"GPUPROV_LOGIN_SITE": "ana:secret"}  # no setting, and none of configure's business
+    given = environment(tmp_path, "forks: 8\n", {"GPUPROV_CACHE": "/c", "GPUPROV_CACH": "/d", **login})
     found = configure({"colour": "never"}, given)
     assert found.variables == {"GPUPROV_CACHE": "/c", "GPUPROV_COLOUR": "never", "GPUPROV_FORKS": "8"}
     assert found.strangers == ("GPUPROV_CACH",)

@@ -83,7 +83,21 @@ def test_credentials_are_sent_and_never_shown(server: Any, tmp_path: Path) -> No
     found = _refusal(_fetcher(tmp_path), f"http://ana:s3cr3t@{host}/x?token=s3cr3t")
     assert found.code == "GP-SRC-001"
     assert "s3cr3t" not in repr(found)
-    assert "netrc" in found.hint
+    assert ("netrc" in found.hint, "GPUPROV_LOGIN_TEST" in found.hint) == (True, True)
+
+
+def test_a_login_of_the_environment_goes_before_the_netrc(
+    server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.reply = lambda _, headers: (200, {}, headers.get("authorization", "none").encode())
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login bob password other\n")
+    monkeypatch.setenv("GPUPROV_LOGIN_SITE_A", "ana:s3cr3t:x")
+    sent = {name: _fetcher(tmp_path).release(f"{server.url}/{name}", name) for name in ("site-a", "site-a/main", "b")}
+    own, other = b"Basic YW5hOnMzY3IzdDp4", b"Basic Ym9iOm90aGVy"
+    assert sent == {"site-a": own, "site-a/main": own, "b": other}
+    monkeypatch.setenv("GPUPROV_LOGIN_TEST", "s3cr3t")
+    found = _refusal(_fetcher(tmp_path), f"{server.url}/x")
+    assert ("GPUPROV_LOGIN_TEST is not USER:PASSWORD" in found.summary, "s3cr3t" in repr(found)) == (True, False)
 
 
 def test_a_redirect_takes_no_password_along(server: Any, tmp_path: Path) -> None:

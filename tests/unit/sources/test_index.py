@@ -1,5 +1,6 @@
 """Whole repositories: opened, verified, read; and refused for every reason there is."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -105,6 +106,52 @@ def test_a_damaged_cache_is_built_anew(repository: Any, make_stanza: Stanzas, tm
             assert index.names() == ["a"]
 
 
+def test_a_cache_that_is_damaged_inside_is_taken_away(
+    repository: Any, make_stanza: Stanzas, tmp_path: Path, now: datetime
+) -> None:
+    repository.publish("\n".join(make_stanza(f"name-{number}") for number in range(400)))
+    _open(repository.definition(), cache=tmp_path / "cache", now=now).close()
+    (kept,) = (tmp_path / "cache" / "index").iterdir()
+    data = kept.read_bytes()
+    for ask in (lambda index: index.stanzas("name-1"), lambda index: index.providers("name-1"), SourceIndex.names):
+        kept.write_bytes(data[:4096] + b"\xff" * (len(data) - 4096))
+        opened = _open(repository.definition(), cache=tmp_path / "cache", now=now)
+        with opened as index, pytest.raises(GpuprovError, match="GP-SRC-009"):
+            ask(index)
+        assert not kept.exists()
+    with _open(repository.definition(), cache=tmp_path / "cache", now=now) as index:
+        assert len(index.stanzas("name-1")) == 1
+
+
+def test_a_parsed_index_needs_its_files_no_more(
+    repository: Any, make_stanza: Stanzas, tmp_path: Path, now: datetime
+) -> None:
+    repository.publish(make_stanza("a"))
+    _open(repository.definition(), cache=tmp_path / "cache", now=now).close()
+    for path in [*(tmp_path / "cache" / "files").iterdir(), *repository.folder.glob("Packages*")]:
+        path.unlink()
+    with _open(repository.definition(), cache=tmp_path / "cache", now=now) as index:
+        assert index.names() == ["a"]
+
+
+def test_sources_are_asked_at_once(
+    repository: Any, make_stanza: Stanzas, tmp_path: Path, now: datetime, server: Any
+) -> None:
+    repository.publish(make_stanza("a"))
+    together = threading.Barrier(3, timeout=20)
+
+    def reply(path: str, _: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
+        name = path.rpartition("/")[2]
+        if name == "InRelease":
+            together.wait()
+        return 200, {}, (repository.folder / name).read_bytes()
+
+    server.reply = reply
+    sources = [repository.definition(name, url=f"{server.url}/{name}") for name in ("c", "a", "b")]
+    with _open(*sources, cache=tmp_path / "cache", now=now) as index:
+        assert [s.row.source for s in index.stanzas("a")] == ["a", "b", "c"]
+
+
 def test_the_order_of_the_sources_changes_nothing(
     repository: Any, make_stanza: Stanzas, tmp_path: Path, now: datetime
 ) -> None:
@@ -196,6 +243,15 @@ def test_an_expired_index_is_refused(repository: Any, make_stanza: Stanzas, tmp_
     assert (found.code, "expired on 2026-11-30 11:59 UTC" in found.summary) == ("GP-SRC-003", True)
     _open(repository.definition(), cache=tmp_path / "cache", now=now - timedelta(minutes=2)).close()
     _open(repository.definition(check_valid_until=False), cache=tmp_path / "cache", now=now).close()
+
+
+def test_an_index_of_the_future_is_refused(
+    repository: Any, make_stanza: Stanzas, tmp_path: Path, now: datetime
+) -> None:
+    repository.publish(make_stanza("a"), head="Date: Tue, 01 Dec 2026 12:01:00 UTC\n")
+    found = _refusal(repository.definition(), tmp_path, now)
+    assert (found.code, "which is yet to come" in found.summary) == ("GP-SRC-003", True)
+    _open(repository.definition(), cache=tmp_path / "cache", now=now + timedelta(minutes=2)).close()
 
 
 def test_a_list_that_is_not_the_signed_one_is_refused(
