@@ -285,7 +285,6 @@ ROWS: Final[tuple[Facet, ...]] = (
         _SEEN,
         "memory of GPUs of several hosts is shared through it; it must equal the driver",
     ),
-    facet_row("stack.dcgm.engine", "", "dcgm_engine", "upstream", _M, _SEEN, "not equal to its library, DCGM refuses"),
     facet_row(
         "stack.dcgm.exporter",
         "",

@@ -53,7 +53,6 @@ COLLECTORS = (
     ),
     _teller("imex", "stack.imex.version", "nvidia-imex", "--version", rf"IMEX version is\s*: {_VERSION}"),
     _teller("dcgm", "stack.dcgm.version", "dcgmi", "--version", rf"dcgmi\s+version: {_VERSION}"),
-    _teller("dcgm_engine", "stack.dcgm.engine", "nv-hostengine", "--version", rf"Version\s*: {_VERSION}"),
     _teller(
         "dcgm_exporter", "stack.dcgm.exporter", "dcgm-exporter", "--version", rf"DCGM Exporter version v?{_VERSION}"
     ),

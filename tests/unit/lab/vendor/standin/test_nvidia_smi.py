@@ -10,6 +10,10 @@ from gpuprov.lab.vendor import payload
 from gpuprov.lab.vendor.standin import nvidia_smi
 from gpuprov.lab.vendor.standin.forms import Kit
 from gpuprov.lab.vendor.standin.nvml import Nvml
+from gpuprov.model.fact import Unknown
+from gpuprov.model.snapshot import CollectorOutput, Recording
+from gpuprov.probe.collectors import BY_NAME
+from gpuprov.probe.collectors.smi_fields import FIELDS
 
 CASES = yaml.safe_load((Path(__file__).parents[4] / "cases/lab/vendor/nvidia-smi.yaml").read_text())
 
@@ -65,3 +69,29 @@ def test_the_recorded_csv_header_is_what_the_stand_in_prints(nvml: Nvml, kit: An
 def test_every_field_has_a_value_for_every_gpu(nvml: Nvml) -> None:
     for name, (read, _) in nvidia_smi.FIELDS.items():
         assert read(nvml.gpus[0], nvml), name
+
+
+@pytest.mark.parametrize(
+    ("collector", "arguments"),
+    [
+        ("smi", ["--query-gpu=@", "--format=csv,noheader"]),
+        ("topology", ["topo", "-m"]),
+        ("topology", ["nvlink", "--status"]),
+        ("ceiling", ["-q", "-d", "COMPUTE"]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_the_probe_understands_the_answers(
+    collector: str, arguments: list[str], nvml: Nvml, kit: Kit, capsys: Any
+) -> None:
+    fields = ",".join(["index", "pci.bus_id", "driver_version", "name", *sum(FIELDS.values(), ())])
+    asked = [argument.replace("@", fields) for argument in arguments]
+    assert nvidia_smi.run(asked, kit=kit, open_nvml=lambda: nvml) == 0
+    matrix = "\tGPU0\tGPU1\nGPU0\t X \tNV18\nGPU1\tNV18\t X \n"
+    head = {"smi": f"fields {fields}\n", "topology": f"{matrix}links\n" if "nvlink" in asked else "", "ceiling": ""}
+    tail = "end\n" if collector == "topology" else ""
+    text = head[collector] + capsys.readouterr().out + tail
+    output = CollectorOutput(command="", stdout=text, stderr="", status=0)
+    recording = Recording(host="h", os="", arch="", taken="", collectors={collector: output})
+    found = BY_NAME[collector].parse(output, recording)
+    assert {address: seen for address, seen in found.items() if isinstance(seen, Unknown)} == {}
