@@ -103,7 +103,7 @@ def _table_name(kind: str) -> str:
             code="GP-CAT-004",
             summary=f"the catalog has no table {kind}" if not begun else f"{kind} begins several tables' names",
             address=kind,
-            detail=f"Tables: {", ".join(sorted(begun or FILES))}.",
+            detail=f"Tables: {', '.join(sorted(begun or FILES))}.",
             hint=f"did you mean {near[0]}?" if near and not begun else "",
         )
     )
