@@ -10,6 +10,9 @@ from gpuprov.model.finding import Waiver
 from gpuprov.spec.about import About
 from gpuprov.spec.sizes import size_in_gib
 
+TARGET_STACK = "A lock holds one stack for each pool, on both targets; give hosts that differ a pool of their own."
+"""Why a target's own stack is refused, and the way on."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceSpec:
@@ -284,6 +287,7 @@ class CloudSpec:
         object,
         About("Where the stack's state is kept.", not_yet="State outside `.gpuprov/` is built by a later release."),
     ] = None
+    stack: Annotated[object, About("Overrides of the stack on this target.", not_yet=TARGET_STACK)] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from gpuprov.spec.about import About
 from gpuprov.spec.types import (
+    TARGET_STACK,
     Acceptance,
     CloudSpec,
     GpuSpec,
@@ -104,6 +105,7 @@ class WrittenOnprem:
     inventory: Annotated[
         str, About("Ansible inventory, relative to the spec.", check="file", example="inventory/site.yml")
     ]
+    stack: Annotated[object, About("Overrides of the stack on this target.", not_yet=TARGET_STACK)] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
