@@ -152,7 +152,8 @@ for d in *; do
 done
 [ -z "$s" ] || grep -s -H '' $s
 if [ -d /run/udev/data ]; then echo 'udev '; [ -z "$u" ] || grep -s -H -E '^E:ID_FS_TYPE=' $u; fi
-[ ! -d /dev/disk/by-id ] || ls -l /dev/disk/by-id || exit 1
+set -- /dev/disk/by-id/nvme-Amazon*
+[ ! -e "$1" ] || ls -l "$@" || exit 1
 echo end
 """
 _CONTENT = re.compile(r"^/run/udev/data/b(\d+:\d+):E:ID_FS_TYPE=(\S+)$", re.MULTILINE)
@@ -172,7 +173,7 @@ def parse_disks(output: CollectorOutput, recording: Recording) -> Found:
         match line.split():
             case ["part", disk, part, number]:
                 parts.setdefault(disk, {})[part] = number
-            case [*_, identity, "->", device] if identity.startswith("nvme-Amazon"):
+            case [*_, identity, "->", device]:
                 ids[device.rpartition("/")[2]] = identity
     contents = dict(_CONTENT.findall(output.stdout))
     udev = "\nudev \n" in f"\n{output.stdout}"

@@ -57,7 +57,7 @@ done
 [ -z "$files" ] || grep -H -v -E '^[[:space:]]*([#;]|$)' $files || [ $? = 1 ] || exit 1
 echo 'running '
 keys=$(sed -n -E -e 's/^[[:space:]]*-?[[:space:]]*([A-Za-z0-9_][A-Za-z0-9_./-]*)[[:space:]]*=.*/\1/' \
-  -e t -e d -e '/\//!y/./\//' -e p $files </dev/null)
+  -e tkey -e d -e :key -e '/\//!y/./\//' -e p $files </dev/null)
 set --
 for k in $keys @KEYS@; do
   case " $* " in *" $k "*) ;; *) [ -e "$k" ] && set -- "$@" "$k" ;; esac

@@ -22,6 +22,12 @@ CASES = [case for path in sorted(FOLDER.glob("*.yaml")) for case in yaml.safe_lo
 PATHS = re.compile(r"(?<![\w.}/*'\]])/(?!dev/null)(?=(?:proc|sys|etc|usr|var|lib|dev|boot|run|opt)/)")
 
 
+TOOLS = (
+    *("cat", "cut", "date", "find", "grep", "head", "ls", "od", "readlink"),
+    *("sed", "sha256sum", "sort", "stat", "tail", "tr", "uname"),
+)
+
+
 def make_root(root: Path, case: dict[str, Any]) -> None:
     """Lay out files, links (`-> TARGET`) and folders (null), and programs."""
     for path, text in case.get("files", {}).items():
@@ -35,7 +41,9 @@ def make_root(root: Path, case: dict[str, Any]) -> None:
         else:
             place.write_text(PATHS.sub(f"{root}/", text))
     (root / "programs").mkdir()
-    for name in ("cat", "grep", "od", "readlink", "sed", "sort", "tail", "tr", "uname"):
+    for name in TOOLS:
+        if name in case.get("programs", {}):
+            continue
         (root / "programs" / name).symlink_to(shutil.which(name) or "")
     for name, text in case.get("programs", {}).items():
         program = root / "programs" / name
