@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpuprov.model.version import driver_branch
-from gpuprov.rules.facts import FrameworkFacts, PoolFacts
+from gpuprov.rules.facts import Addresses, FrameworkFacts, PoolFacts
 
 
 def facts_of(given: Mapping[str, Any]) -> PoolFacts:
@@ -17,4 +17,5 @@ def facts_of(given: Mapping[str, Any]) -> PoolFacts:
     values["frameworks"] = tuple(FrameworkFacts(**framework) for framework in values.get("frameworks", ()))
     for name in ("packages", "mig", "source_keys"):
         values[name] = tuple(values.get(name, ()))
-    return PoolFacts(pool="train", branches=branches, **values)
+    places = Addresses(gpu="pools.train.gpu.model", mig="pools.train.gpu.mig")
+    return PoolFacts(pool="train", branches=branches, addresses=places, **values)
