@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gpuprov.model.address import pattern_of
 from gpuprov.model.facets import FACETS
@@ -95,25 +93,3 @@ def test_no_command_writes_into_a_file_of_the_host() -> None:
         text = collector.command(request).replace(">/dev/null", "").replace(">&2", "").replace(">&1", "")
         text = text.replace(">&3", "").replace("<>", "")
         assert ">" not in text.replace("->", ""), collector.name
-
-
-texts = st.one_of(
-    st.text(max_size=200),
-    st.sampled_from([c.get("stdout", "") for c in CASES]).flatmap(
-        lambda text: st.tuples(
-            st.just(text), st.integers(0, max(len(text), 1)), st.integers(0, max(len(text), 1)), st.text(max_size=20)
-        ).map(lambda t: t[0][: t[1]] + t[3] + t[0][t[2] :])
-    ),
-)
-
-
-@settings(deadline=None)
-@given(stdout=texts, stderr=st.text(max_size=60), status=st.integers(0, 255), other=texts)
-def test_a_parser_never_raises_and_never_forgets_a_fact(stdout: str, stderr: str, status: int, other: str) -> None:
-    for collector in COLLECTORS:
-        outputs = {c.name: CollectorOutput(command="", stdout=other, stderr="", status=0) for c in COLLECTORS}
-        outputs[collector.name] = CollectorOutput(command="", stdout=stdout, stderr=stderr, status=status)
-        found = observe(collector, Recording(host="h", os="", arch="", taken="", collectors=outputs))
-        for address in collector.gives:
-            family = family_of(address)
-            assert (f"{family}[*]" if family else address) in found
