@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -38,7 +39,11 @@ def unwritable(path: Path, error: OSError) -> Diagnostic:
 
 
 def prune(folder: Path, keep: int) -> None:
-    """Delete all but the most recently used files of a cache folder."""
-    found = sorted((p for p in folder.iterdir() if p.is_file()), key=lambda p: p.stat().st_mtime, reverse=True)
-    for old in found[keep:]:
+    """Delete all but the most recently used files of a cache folder; another run may be doing the same."""
+    used: list[tuple[float, Path]] = []
+    for path in folder.iterdir() if folder.is_dir() else ():
+        with suppress(FileNotFoundError):
+            if path.is_file():
+                used.append((path.stat().st_mtime, path))
+    for _, old in sorted(used, reverse=True)[keep:]:
         old.unlink(missing_ok=True)

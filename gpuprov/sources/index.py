@@ -1,5 +1,6 @@
 """Opening sources: fetch, verify, cache, and answer what the resolver asks."""
 
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 import msgpack
 
@@ -26,6 +27,8 @@ from gpuprov.sources.redact import without_credentials
 from gpuprov.sources.release import Release, check_dates, parse_release
 from gpuprov.sources.signature import verify_detached, verify_inline
 from gpuprov.store.settings import source_timeout
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -178,6 +181,12 @@ def _verified(definition: SourceDefinition, certs: Sequence[Cert], now: datetime
     return verify_detached(plain, signature, certs, name, now)
 
 
+def _sha256(text: str) -> str:
+    if not _DIGEST.fullmatch(text):
+        raise ValueError(f"its SHA256 is '{text}'" if text else "it has no SHA256; older digests are not accepted")
+    return text
+
+
 def _damaged(path: Path, error: Exception) -> Diagnostic:
     return Diagnostic(
         code="GP-SRC-009",
@@ -208,7 +217,7 @@ def _stanza(row: RawRow, arch: str) -> Stanza:
                 version=fields["Version"],
                 arch=fields["Architecture"],
                 source=row.source,
-                sha256=fields["SHA256"].lower(),
+                sha256=_sha256(fields["SHA256"].lower()),
                 size=int(fields["Size"] or 0),
                 installed_size=int(fields["Installed-Size"] or 0),
                 filename=fields["Filename"].removeprefix("./"),

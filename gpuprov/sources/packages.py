@@ -3,6 +3,7 @@
 import gzip
 import lzma
 import re
+import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -69,7 +70,7 @@ def stanzas_of(path: Path, suffix: str, source: str) -> Iterator[dict[str, str]]
                 if not fields.keys() >= _REQUIRED:
                     raise GpuprovError(_broken(source, f"stanza {number} lacks Package, Version or Filename"))
                 yield fields
-    except (lzma.LZMAError, EOFError, OSError, UnicodeDecodeError) as error:
+    except (lzma.LZMAError, zlib.error, EOFError, OSError, UnicodeDecodeError) as error:
         raise GpuprovError(_broken(source, str(error))) from error
 
 

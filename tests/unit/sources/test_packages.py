@@ -66,6 +66,7 @@ def test_law_the_size_of_a_read_changes_nothing(size: int, tmp_path_factory: pyt
     [
         (".xz", lzma.compress(TEXT.encode())[:-20]),
         (".gz", gzip.compress(TEXT.encode())[:-20]),
+        (".gz", gzip.compress(TEXT.encode())[:40] + bytes(200)),
         (".xz", b"no xz"),
         (".gz", b"no gz"),
         ("", TEXT.encode() + b"\xff"),
