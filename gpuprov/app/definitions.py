@@ -7,6 +7,7 @@ from typing import Final
 from gpuprov.app.site import Site
 from gpuprov.catalog.find import repository
 from gpuprov.catalog.load import Catalog
+from gpuprov.lock.candidates import is_os_name
 from gpuprov.lock.make import PoolInput
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.sources.definition import SourceDefinition
@@ -29,9 +30,9 @@ def definitions_for(site: Site, os_name: str, pools: Sequence[PoolInput]) -> tup
         GpuprovError: GP-SRC-006 when a key file cannot be read; GP-SRC-001 when this machine has no archive for the OS;
             GP-CAT-002 when a request names a source that neither the spec nor the catalog has.
     """
-    apt = {name: source for name, source in site.spec.sources.items() if source.type == "apt"}
+    apt = {name: s for name, s in site.spec.sources.items() if s.type == "apt" and s.serves(os_name)}
     own = [_of_spec(name, source, site, os_name) for name, source in apt.items()]
-    archive = () if _OS in site.spec.sources else os_sources(os_name)
+    archive = () if any(map(is_os_name, apt)) else os_sources(os_name)
     asked = {request.source for pool in pools for request in pool.requests if request.source}
     for name in sorted(asked - {_OS} - set(site.spec.sources)):
         raise GpuprovError(_not_named(name, os_name, site.spec.catalog))

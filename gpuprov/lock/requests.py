@@ -55,7 +55,13 @@ class _Asked:
     def add(
         self, names: tuple[str, ...], *, constraint: str, source: str, leaf: str, free: tuple[str, ...] = ()
     ) -> None:
-        """Ask for packages; those in `free` without a constraint."""
+        """Ask for packages; those in `free` without a constraint. GP-SPEC-005 for a source of other systems."""
+        if not _serves(self.spec, source, self.pool.os):
+            others = [
+                name for name, each in self.spec.sources.items() if each.type == "apt" and each.serves(self.pool.os)
+            ]
+            hint = f"name one that is, in stack.driver.source: {', '.join(others)}" if others else ""
+            raise _refused("GP-SPEC-005", self.at(leaf), f"the source {source} is not for {self.pool.os}", hint)
         for name in names:
             wanted = "" if name in free else constraint
             self.requests.append(Request(name=name, constraint=wanted, source=source, address=self.at(leaf)))
@@ -190,9 +196,8 @@ def _ask(spec: Spec, pool: PoolSpec) -> _Asked:
         raise _refused("GP-CAT-002", f"pools.{pool.name}.os", f"the catalog has no packages for {pool.os}")
     driver = pool.stack.driver
     own = driver.source if driver is not None and driver.source != _OS else _VENDOR
-    asked = _Asked(
-        spec=spec, pool=pool, family=os_row.family, vendor=_VENDOR if _VENDOR in spec.sources else own, rows=[os_row]
-    )
+    vendor = _VENDOR if _VENDOR in spec.sources and _serves(spec, _VENDOR, pool.os) else own
+    asked = _Asked(spec=spec, pool=pool, family=os_row.family, vendor=vendor, rows=[os_row])
     if driver is not None:
         _driver(asked, driver)
     if pool.stack.cuda is not None:
@@ -206,6 +211,10 @@ def _ask(spec: Spec, pool: PoolSpec) -> _Asked:
     for index, package in enumerate(pool.stack.packages):
         asked.add((package.name,), constraint=package.version, source="", leaf=f"packages[{index}]")
     return asked
+
+
+def _serves(spec: Spec, source: str, os: str) -> bool:
+    return source not in spec.sources or spec.sources[source].serves(os)
 
 
 def _driver(asked: _Asked, driver: DriverSpec) -> None:

@@ -32,6 +32,8 @@ def _problems(spec: WrittenSpec, decoder: Decoder, catalog: Catalog) -> Iterator
     yield from _system(spec.os, "os", catalog)
     for name, source in spec.sources.items():
         yield from _source(name, source, join("sources", name), decoder)
+        for index, os in enumerate(source.systems):
+            yield from _system(os, f"{join('sources', name)}.systems[{index}]", catalog)
     # The spec's own stack first: what a pool inherits is then told once, where it was written.
     yield from _stack(spec.stack, "stack", spec, catalog)
     yield from _pools(spec, decoder, catalog)
@@ -113,10 +115,17 @@ def _source(name: str, source: SourceSpec, at: str, decoder: Decoder) -> Iterato
         if not source.flat and not value and source.url and decoder.sound(f"{at}.flat"):
             yield needs(key, f"write `{key}`, or `flat: true` for a repository without suites")
     yield from _repeated(source.components, f"{at}.components", "component")
+    yield from _repeated(source.systems, f"{at}.systems", "operating system")
 
 
 def _python_source(name: str, source: SourceSpec, at: str) -> Iterator[Diagnostic]:
-    given = {"suite": source.suite, "components": source.components, "flat": source.flat, "key": source.key}
+    given = {
+        "suite": source.suite,
+        "components": source.components,
+        "flat": source.flat,
+        "key": source.key,
+        "systems": source.systems,
+    }
     for key, value in given.items():
         if value:
             yield Diagnostic(

@@ -48,6 +48,18 @@ class SourceSpec:
             example="keys/site.asc",
         ),
     ] = ""
+    systems: Annotated[
+        tuple[str, ...],
+        About(
+            "Operating systems whose hosts take packages from it; all when left out.",
+            check="word",
+            example="[debian-12]",
+        ),
+    ] = ()
+
+    def serves(self, os: str) -> bool:
+        """Whether hosts of an operating system take packages from it."""
+        return not self.systems or os in self.systems
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

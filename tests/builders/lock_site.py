@@ -15,6 +15,8 @@ from stanza_rows import Row, stanza_text
 from gpuprov.cli.main import main
 from gpuprov.lab.vendor.signing import SigningKey, make_key
 
+POOLS = "{train: {gpu: none, onprem: {group: train}}}"
+
 
 @dataclass(kw_only=True, slots=True)
 class LockSite:
@@ -36,15 +38,16 @@ class LockSite:
         (folder / "InRelease").write_bytes(self.key.sign_clear(release.encode()))
         (folder / "key.asc").write_text(self.key.public, encoding="ascii")
 
-    def spec(self, stack: str, *, sources: Sequence[str], more: str = "") -> None:
-        """Write the spec: one pool without GPUs, and sources in the given order."""
+    def spec(self, stack: str, *, sources: Sequence[str], more: str = "", pools: str = POOLS) -> None:
+        """Write the spec: sources in the given order; a name may be followed by more keys of the source."""
+        written = [source.partition(" ")[::2] for source in sources]
         entries = "".join(
-            f"  {name}: {{url: '{(self.folder / name).as_uri()}', flat: true, key: {name}/key.asc}}\n"
-            for name in sources
+            f"  {name}: {{url: '{(self.folder / name).as_uri()}', flat: true, key: {name}/key.asc{keys}}}\n"
+            for name, keys in written
         )
         self.path.write_text(
             f"apiVersion: gpuprov/v1\nname: site\nos: debian-12\nsources:\n{entries}stack: {stack}\n"
-            f"pools: {{train: {{gpu: none, onprem: {{group: train}}}}}}\n{more}",
+            f"pools: {pools}\n{more}",
             encoding="utf-8",
         )
 

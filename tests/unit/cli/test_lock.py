@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from lock_site import LockSite
 
+from gpuprov.lock.text import read_lock
+
 OS = [
     {"is": "libc6 2.36-9"},
     {"is": "htop 3.2.2-2", "depends": "libc6 (>= 2.34)"},
@@ -52,6 +54,27 @@ def test_a_newer_package_moves_one_row_when_it_is_asked_for(site: LockSite) -> N
     changed = [line for line in after if line not in before]
     assert [line for line in changed if '"digest"' not in line and '"tool"' not in line] == []
     assert len(changed) == 2
+
+
+def test_one_lock_holds_pools_of_two_systems_each_from_its_own_sources(site: LockSite) -> None:
+    for system in ("12", "13"):
+        site.publish(f"os-{system}", [{"is": f"libc6 2.4{system}"}, {"is": f"htop 3+deb{system}", "depends": "libc6"}])
+        site.publish(f"site-{system}", [{"is": "tool 2", "depends": "libtool2", "sha256": system * 32}, SITE[1]])
+    sources = [f"{name}-{system} , systems: [debian-{system}]" for system in ("13", "12") for name in ("site", "os")]
+    pools = "{old: {gpu: none, onprem: {group: a}}, new: {os: debian-13, gpu: none, onprem: {group: b}}}"
+    site.spec(STACK, sources=sources, pools=pools)
+    site.lock.unlink()
+    status, _, told = site.run()
+    assert status == 0, told
+    lock = read_lock(site.lock.read_text(encoding="utf-8"), "gpuprov.lock")
+    for name, system in (("old", "12"), ("new", "13")):
+        rows = {row.name: row for row in lock.pools[name].packages}
+        assert rows["htop"].version == f"3+deb{system}"
+        assert {row.source for row in rows.values()} == {f"os-{system}", f"site-{system}"}
+        assert rows["tool"].sha256 == system * 32
+    assert site.run("--check")[0] == 0
+    site.publish("os-13", [{"is": "libc6 2.413"}, {"is": "htop 4+deb13", "depends": "libc6"}])
+    assert _reason(site, "withdrawn")[0] == "pools.new: htop"
 
 
 def test_a_name_that_is_not_locked_is_no_upgrade(site: LockSite) -> None:
