@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from gpuprov.app.own_rows import folder_reader
+from gpuprov.document.text import SPEC_LIMIT
 from gpuprov.lock.text import read_lock
 from gpuprov.lock.types import Lock
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
@@ -60,7 +61,7 @@ def open_site(path: Path) -> Site:
     Raises:
         GpuprovError: all of its errors at once (GP-DOC, GP-SPEC codes).
     """
-    text = read_text(path)
+    text = read_text(path, limit=SPEC_LIMIT)
     spec, diagnostics = load(text, str(path), folder_reader(path))
     errors = tuple(d for d in diagnostics if d.severity is Severity.ERROR)
     if spec is None or errors:

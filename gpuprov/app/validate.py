@@ -5,6 +5,7 @@ from pathlib import Path
 
 from gpuprov.app.own_rows import folder_reader
 from gpuprov.app.site import today
+from gpuprov.document.text import SPEC_LIMIT
 from gpuprov.lock.compatibility import check_spec
 from gpuprov.model.diagnostic import Diagnostic, status_of
 from gpuprov.model.status import ExitStatus
@@ -31,7 +32,7 @@ def validate(path: Path) -> Validation:
     Raises:
         GpuprovError: GP-DOC-001 when the file cannot be read; everything else is in the result.
     """
-    spec, diagnostics = load(read_text(path), str(path), folder_reader(path))
+    spec, diagnostics = load(read_text(path, limit=SPEC_LIMIT), str(path), folder_reader(path))
     if spec is None:
         return Validation(pools=(), diagnostics=tuple(diagnostics))
     return Validation(pools=tuple(spec.pools), diagnostics=(*diagnostics, *check_spec(spec, today=today())))

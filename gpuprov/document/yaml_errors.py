@@ -83,7 +83,8 @@ def broken_yaml(error: Exception, text: str, file: str) -> Diagnostic:
     if "\t" in leading:
         return Diagnostic(
             code="GP-DOC-003",
-            summary="a tab in the indentation",
+            summary="a tab stands in the indentation",
+            detail="YAML forbids it: how wide a tab is differs from editor to editor.",
             hint="indent with spaces",
             span=span_at(lines, file, span.line, leading.index("\t") + 1),
         )

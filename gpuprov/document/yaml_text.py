@@ -19,6 +19,10 @@ MAX_VALUES: Final = 100_000
 MAX_PROBLEMS: Final = 100
 """After so many problems nothing more is looked for: the first ones say what is wrong."""
 _WRITE_OUT: Final = "write the value out where it is used"
+_REFERENCES: Final = "References are not read: a value stands where it counts, and no text grows out of a few lines."
+_TAGGED: Final = "The field decides about the type, not the text."
+_FIRST: Final = "Only the first one would count."
+_TAB: Final = "YAML allows it here, and columns then lie."
 _CONVERTED: Final = 64
 """Longest scalar that is converted to show what YAML makes of it."""
 
@@ -72,11 +76,11 @@ def read_yaml(text: str, file: str, limit: int = SPEC_LIMIT) -> tuple[Node | Non
         check_size(len(text.encode("utf-8", "surrogatepass")), file, limit)
         for event in yaml.parse(text, Loader=_LOADER):
             reader.take(event)
-        if reader.root is None:
+        if reader.root is None or (isinstance(reader.root, Scalar) and reader.root.is_null and not reader.root.text):
             reader.refuse(Span(file=file, line=1, column=1), "the document is empty", "write at least one key")
         for line, column in find_tabs(reader.lines, reader.scalars):
             span = span_at(reader.lines, file, line, column)
-            reader.refuse(span, "a tab between the parts of the text", "use spaces")
+            reader.refuse(span, "a tab stands between the parts of the text", "use spaces", _TAB)
     except GpuprovError as error:
         return None, (*reader.problems, *error.diagnostics)
     except (yaml.YAMLError, UnicodeEncodeError, RecursionError) as error:
@@ -109,16 +113,16 @@ class _Reader:
         self._values = 0
         self._resolver: Any = yaml.resolver.Resolver()
 
-    def refuse(self, span: Span, what: str, hint: str) -> None:
+    def refuse(self, span: Span, what: str, hint: str, detail: str = "") -> None:
         """Note one construct that is not allowed; raises GpuprovError after the last that is noted."""
-        self.problems.append(_refusal(span, what, hint))
+        self.problems.append(_refusal(span, what, hint, detail))
         if len(self.problems) == MAX_PROBLEMS:
             raise GpuprovError(_refusal(span, f"{MAX_PROBLEMS} problems; reading ended here", "mend these first"))
 
     def take(self, event: Any) -> None:
         """Take the next event of the parser; raises GpuprovError where reading must end."""
         if isinstance(event, yaml.AliasEvent):
-            self.refuse(self._span(event), f"the alias *{event.anchor}", _WRITE_OUT)
+            self.refuse(self._span(event), f"the alias *{event.anchor} stands here", _WRITE_OUT, _REFERENCES)
             self._add(Scalar("", "plain", "refused", self._span(event)))
         elif isinstance(event, yaml.ScalarEvent):
             self._check_properties(event)
@@ -126,7 +130,7 @@ class _Reader:
         elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             self._check_properties(event)
             if len(self._open) >= MAX_DEPTH:
-                what = f"nesting deeper than {MAX_DEPTH} levels"
+                what = f"the text is nested deeper than {MAX_DEPTH} levels"
                 raise GpuprovError(_refusal(self._span(event), what, "check the indentation"))
             self._open.append((isinstance(event, yaml.MappingStartEvent), self._span(event), []))
         elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
@@ -137,15 +141,20 @@ class _Reader:
     def _document(self, event: Any) -> None:
         self._documents += 1
         if self._documents == 2:  # noqa: PLR2004 - the second one is the first too many
-            self.refuse(self._span(event), "a second document in one file", "keep one document in a file")
+            self.refuse(self._span(event), "a second document begins here", "keep one document in a file", _FIRST)
         if event.version or event.tags:
-            self.refuse(self._span(event), "a YAML directive", "remove the line that starts with %")
+            self.refuse(self._span(event), "a YAML directive stands here", "remove the line that starts with %")
 
     def _check_properties(self, event: Any) -> None:
         if event.anchor is not None:
-            self.refuse(self._span(event), f"the anchor &{event.anchor}", _WRITE_OUT)
+            self.refuse(self._span(event), f"the anchor &{event.anchor} stands here", _WRITE_OUT, _REFERENCES)
         if event.tag is not None:
-            self.refuse(self._span(event), f"the tag {event.tag}", "remove the tag; quote the value to make it text")
+            self.refuse(
+                self._span(event),
+                f"the tag {event.tag} stands here",
+                "remove it; quote the value to make it text",
+                _TAGGED,
+            )
 
     def _scalar(self, event: Any) -> None:
         style = _STYLES[event.style]
@@ -156,18 +165,18 @@ class _Reader:
             full = self._resolver.resolve(yaml.ScalarNode, event.value, (True, False))
             short = full.rpartition(":")[2]
             tag = short if short in _TAGS else "other"
-            self._check_typed(event)
-        if event.tag is not None:
+        if event.tag is not None or (style == "plain" and not self._is_typed(event)):
             tag = "refused"
         self._add(Scalar(event.value, style, tag, self._span(event)))
 
-    def _check_typed(self, event: Any) -> None:
+    def _is_typed(self, event: Any) -> bool:
         found = _NOT_TYPED.search(event.value)
         if found is not None:
             name = unicodedata.name(found[0], "a character").lower()
-            what = f"the character U+{ord(found[0]):04X} ({name}) in text without quotes"
+            what = f"the character U+{ord(found[0]):04X} ({name}) stands in text without quotes"
             hint = "it comes from a word processor or a web page: type a plain blank, or a plain quote, in its place"
             self.refuse(self._span(event), what, hint)
+        return found is None
 
     def _close(self) -> None:
         is_mapping, span, children = self._open.pop()
@@ -180,7 +189,7 @@ class _Reader:
             if not isinstance(key, Scalar):
                 self._no_key(key)
             elif key.style == "plain" and key.text == "<<":
-                self.refuse(key.span, "the merge key <<", "write the merged keys out")
+                self.refuse(key.span, "the merge key << stands here", "write the merged keys out", _REFERENCES)
                 whole = False
             elif key.tag == "refused":
                 whole = False
@@ -188,8 +197,9 @@ class _Reader:
                 first = entries[key.text].key.span.line
                 self.refuse(
                     key.span,
-                    f'the key "{key.text}" for a second time',
+                    f'the key "{key.text}" stands here for a second time',
                     f"keep one of the two; the first is in line {first}",
+                    "YAML takes the last one, without a word.",
                 )
             else:
                 entries[key.text] = Entry(key, value)
@@ -198,14 +208,16 @@ class _Reader:
     def _no_key(self, key: Node) -> None:
         if key.span.text[key.span.column - 2 : key.span.column] == "{{":
             hint = "gpuprov's documents have no templates: write the value itself"
-            self.refuse(key.span, "a template in double braces", hint)
+            self.refuse(key.span, "a template in double braces stands here", hint)
         else:
-            self.refuse(key.span, "a key that is itself a mapping or a list", "write a plain word as the key")
+            self.refuse(
+                key.span, "a key that is itself a mapping or a list stands here", "write a plain word as the key"
+            )
 
     def _add(self, node: Node) -> None:
         self._values += 1
         if self._values > MAX_VALUES:
-            what = f"more than the {MAX_VALUES} values that are read"
+            what = f"the text has more than the {MAX_VALUES} values that are read"
             raise GpuprovError(_refusal(node.span, what, "check that this is the right file"))
         if self._open:
             self._open[-1][2].append(node)
@@ -218,5 +230,5 @@ class _Reader:
         return span_at(self.lines, self.file, start.line + 1, start.column + 1, end_column)
 
 
-def _refusal(span: Span, what: str, hint: str) -> Diagnostic:
-    return Diagnostic(code="GP-DOC-003", summary=what, hint=hint, span=span)
+def _refusal(span: Span, what: str, hint: str, detail: str = "") -> Diagnostic:
+    return Diagnostic(code="GP-DOC-003", summary=what, detail=detail, hint=hint, span=span)

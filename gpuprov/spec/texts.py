@@ -90,12 +90,18 @@ def _unquoted(address: str, node: Scalar, expected: str, about: About) -> Diagno
         made = f"YAML 1.2 reads {node.text} as a number."
     elif CHECKS[about.check].quoted and yaml_value(node) == node.text:
         made += " Without quotes, YAML changes some texts of this kind: 12.10 becomes 12.1."
-    known = not about.choices or node.text in about.choices
     return Diagnostic(
         code="GP-SPEC-003",
         summary=f"{node.text} is not quoted",
         address=address,
         detail=f"{made.strip()}\nExpected: {expected}.",
-        hint=f'write "{node.text}"' if known else f"write {' or '.join(about.choices)}",
+        hint=_quoted(node.text, about),
         span=node.span,
     )
+
+
+def _quoted(text: str, about: About) -> str:
+    """What to write in place of an unquoted text."""
+    if about.choices:
+        return f'write "{text}"' if text in about.choices else f"write {' or '.join(about.choices)}"
+    return f"for example {about.example}" if about.example and CHECKS[about.check].refuse(text) else f'write "{text}"'
