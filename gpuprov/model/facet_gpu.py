@@ -89,7 +89,7 @@ ROWS: Final[tuple[Facet, ...]] = (
         "the kernel driver that has the GPU; vfio-pci has given it to a virtual machine",
     ),
     facet_row("gpu.lost", "", "smi", "set", _M, _SEEN, "a GPU that the driver cannot reach runs nothing"),
-    facet_row("gpu.memory", "", "smi", "equal", _M, _SEEN, "a batch that fits one GPU does not fit a smaller one"),
+    facet_row("gpu.memory", "", "smi", "equal", _I, _SEEN, "a batch that fits one GPU does not fit a smaller one"),
     facet_row(
         "gpu.persistence",
         "",

@@ -65,10 +65,10 @@ def _state(missing: list[str], drivers: list[str], loaded: Observation) -> Obser
         return Known("stale")
     if not drivers:
         return Unknown("the files name no library of a driver")
-    if isinstance(loaded, Known):
-        return Known("current" if drivers[0] == loaded.value else "stale")
-    why = f": {first_line(loaded.reason)}" if isinstance(loaded, Unknown) else ""
-    return Unknown(f"made for driver {drivers[0]}; none is known to be loaded{why}")
+    if isinstance(loaded, Unknown):
+        return Unknown(f"made for driver {drivers[0]}, and the loaded one is not known: {first_line(loaded.reason)}")
+    # Without a loaded driver the files on disk are all that the description can fit.
+    return Known("stale" if isinstance(loaded, Known) and loaded.value != drivers[0] else "current")
 
 
 def _links(found: "re.Match[str] | None") -> Observation:

@@ -30,9 +30,13 @@ for d in /usr/local/cuda /usr/local/cuda-*; do
   elif [ -x "$p/bin/nvcc" ]; then printf 'nvcc %s\n' "$p"; "$p/bin/nvcc" --version; fi
   for l in "$p"/compat/libcuda.so.*.*; do [ -e "$l" ] && printf 'compat %s\n' "$l"; done
 done
-if n=$(command -v nvcc); then
+n=
+for p in $(grep -h -s -o -E '/[^:"$ =]*cuda[^:"$ ]*/bin' /etc/environment /etc/profile.d/*.sh); do
+  [ -z "$n" ] && [ -x "$p/nvcc" ] && n=$p/nvcc
+done
+if [ -n "$n" ] || n=$(command -v nvcc); then
   r=$(readlink -f "$n"); printf 'winner %s\n' "$r"
-  case $r in /usr/local/cuda*) ;; *) printf 'nvcc %s\n' "$r"; nvcc --version ;; esac
+  case $r in /usr/local/cuda*) ;; *) printf 'nvcc %s\n' "$r"; "$n" --version ;; esac
 fi
 c=/var/lib/dpkg/alternatives/cuda
 [ ! -e "$c" ] || { read -r a <"$c"; printf 'selection %s\n' "$a"; }
@@ -58,8 +62,8 @@ _LIBRARY = re.compile(r"lib(cudnn|nccl)\.so\.([0-9]{1,6}(?:\.[0-9]{1,6})+)")
 def parse_cuda(output: CollectorOutput, recording: Recording) -> Found:
     """Toolkits by path, the default (/usr/local/cuda), PATH's nvcc, and libraries of forward compatibility.
 
-    Versions are full ones from version.json (since CUDA 11.1), or the release that nvcc tells. PATH is that of a
-    session without a login shell's files.
+    Versions are full ones from version.json (since CUDA 11.1), or the release that nvcc tells. PATH is that of a login
+    shell: what /etc/environment and /etc/profile.d add for CUDA comes first.
     """
     if output.status != 0 or not output.stdout.rstrip().endswith("end"):
         return dict.fromkeys(GIVES, failure(output, recording, "looking for CUDA toolkits"))

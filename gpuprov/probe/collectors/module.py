@@ -181,12 +181,17 @@ def _next_boot(disk: _Disk, recording: Recording) -> Observation:
     kernels = recording.collectors.get("kernels")
     if kernels is None:
         return Unknown("the recording holds no output of the collector kernels")
-    kernel = parse_kernels(kernels, recording)["host.kernel.next"]
-    if isinstance(kernel, Unknown):
-        return kernel
+    seen = parse_kernels(kernels, recording)
+    kernel, installed = seen["host.kernel.next"], seen["host.kernel.installed"]
+    if isinstance(kernel, Known):
+        return _version(_first(disk.kernels.get(str(kernel.value), [])))
     if isinstance(kernel, Absent):
         return _version(_chosen(disk))  # The host boots no kernel of its own: the next one is like this one.
-    return _version(_first(disk.kernels.get(str(kernel.value), [])))
+    # Which kernel comes next does not matter where all of them have the same module.
+    names = installed.value if isinstance(installed, Known) and isinstance(installed.value, list) else []
+    versions = [_version(_first(disk.kernels.get(str(name), []))) for name in names]
+    same = bool(versions) and all(version == versions[0] for version in versions)
+    return versions[0] if same else kernel
 
 
 def module_on_disk(recording: Recording) -> Mapping[str, str] | Absent | Unknown:

@@ -54,29 +54,21 @@ _FIXED = ("index", "pci.bus_id", "driver_version", "name")
 def parse_smi(output: CollectorOutput, recording: Recording) -> Found:
     """All that the driver tells of its GPUs, or why it does not tell (A01, A25, A26, A29)."""
     if without_driver(output):
-        # There is no NVML then, and no name of its; a GPU's settings are there, and nobody can read them.
-        found: Found = dict.fromkeys(GIVES, unread(recording))
-        return found | {"stack.driver.nvml": Absent(), "gpu.models": Absent()}
+        # No NVML, and a GPU that no driver runs is in no mode; gpu.devices says what is on the bus.
+        return dict.fromkeys(GIVES, Absent())
     head, _, body = output.stdout.partition("\n")
     table, _, listing = body.partition("\nlist\n")
     rows = _rows(head.removeprefix("fields ").split(","), table) if head.startswith("fields ") else None
     if output.status == 0 and rows:
-        return _found(rows, listing)
+        return _found(rows, listing, recording)
     lost = _lost(output)
-    found = dict.fromkeys(GIVES, _trouble(lost, output, recording))
+    found: Found = dict.fromkeys(GIVES, _trouble(lost, output, recording))
     return found | {"gpu.lost": Known([lost])} if lost else found
 
 
 def without_driver(output: CollectorOutput) -> bool:
     """Whether a collector that needs nvidia-smi and NEEDS_DRIVER found one of them missing."""
     return is_missing(output) or "gpuprov: no driver is loaded" in output.stderr
-
-
-def unread(recording: Recording) -> Absent | Unknown:
-    """What a GPU's setting is without a driver: not there only where there is no GPU."""
-    bus = recording.collectors.get("pci")
-    bare = bus is not None and parse_pci(bus, recording)["gpu.count"] == Known(0)
-    return Absent() if bare else Unknown("no driver is loaded")
 
 
 def _rows(fields: list[str], table: str) -> list[Row] | None:
@@ -91,7 +83,7 @@ def _rows(fields: list[str], table: str) -> list[Row] | None:
     return named if fits and len(indexes) == len(named) else None
 
 
-def _found(rows: list[Row], listing: str) -> Found:
+def _found(rows: list[Row], listing: str, recording: Recording) -> Found:
     names: dict[str, Observation] = {row["index"]: read_field("name", row) for row in rows}
     known = sorted(str(seen.value) for seen in names.values() if isinstance(seen, Known))
     bad = [f"GPU {row['index']}: {row['name']}" for row in rows if not isinstance(names[row["index"]], Known)]
@@ -106,7 +98,15 @@ def _found(rows: list[Row], listing: str) -> Found:
         "gpu.mig_devices": _mig_devices(rows, listing),
         "gpu.vgpu": settle({index: _vgpu(seen) for index, seen in names.items()}),
     }
-    return found | {address: settle({row["index"]: read_field(address, row) for row in rows}) for address in FIELDS}
+    found |= {address: settle({row["index"]: read_field(address, row) for row in rows}) for address in FIELDS}
+    if not set(FIELDS["gpu.fabric"]) & set(rows[0]) and _no_switch(recording):
+        found["gpu.fabric"] = Absent()  # Where there is no switch, an old driver that cannot tell has nothing to tell.
+    return found
+
+
+def _no_switch(recording: Recording) -> bool:
+    bus = recording.collectors.get("pci")
+    return bus is not None and parse_pci(bus, recording)["gpu.switches"] == Known(0)
 
 
 def _vgpu(name: Observation) -> Observation:

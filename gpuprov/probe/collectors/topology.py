@@ -6,7 +6,7 @@ from gpuprov.model.fact import Absent, Known, Observation, Unknown
 from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import Collector, Found, failure, first_line, fixed, need, odd
 from gpuprov.probe.collectors.per_gpu import settle
-from gpuprov.probe.collectors.smi import NEEDS_DRIVER, unread, without_driver
+from gpuprov.probe.collectors.smi import NEEDS_DRIVER, without_driver
 
 GIVES = ("gpu.topology", "gpu.topology_nics", "gpu.nvlink")
 
@@ -34,7 +34,7 @@ _GPU = re.compile(r"GPU (\d+): .*")
 def parse_topology(output: CollectorOutput, recording: Recording) -> Found:
     """The matrix between GPUs, the one to network cards, and the NVLinks of each GPU."""
     if without_driver(output):
-        return dict.fromkeys(GIVES, unread(recording))
+        return dict.fromkeys(GIVES, Absent())
     if output.stdout == "single\n" and output.status == 0:
         return dict.fromkeys(GIVES, Absent())
     matrix, mark, links = output.stdout.partition("links\n")

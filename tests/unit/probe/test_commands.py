@@ -40,6 +40,7 @@ def make_root(root: Path, case: dict[str, Any]) -> None:
             place.symlink_to(root / target.lstrip("/") if target.startswith("/") else target)
         else:
             place.write_text(PATHS.sub(f"{root}/", text))
+            place.chmod(0o755 if text.startswith("#!") else 0o644)
     (root / "programs").mkdir()
     for name in TOOLS:
         if name in case.get("programs", {}):
