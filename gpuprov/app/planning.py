@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gpuprov.app.host_rules import refused_hosts
 from gpuprov.app.hosts import Fleet
 from gpuprov.app.site import today
 from gpuprov.compare.compare import compare_want
@@ -51,7 +52,7 @@ def plan_fleet(
     lock: str,
     waivers: tuple[Waiver, ...],
 ) -> Planned:
-    """The plan of all hosts; those that could not be observed are left out, each with the reason.
+    """The plan of all hosts; those that could not be observed, or must not be changed, are left out with the reason.
 
     Args:
         fleet: hosts and wants.
@@ -63,6 +64,9 @@ def plan_fleet(
     plans = tuple(
         plan_of(fleet.wants[host.name], snapshots[host.name], waivers) for host in fleet.hosts if host.name in snapshots
     )
+    refused = refused_hosts({plan.host: snapshots[plan.host] for plan in plans if plan.changes})
+    plans = tuple(plan for plan in plans if plan.host not in refused)
+    not_observed = {**not_observed, **refused}
     plan = Plan(
         lock=lock,
         wants={host.name: fleet.wants[host.name].digest for host in fleet.hosts},

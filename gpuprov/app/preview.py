@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gpuprov.app.ground import UpRequest, open_ground
+from gpuprov.app.host_rules import host_warnings
 from gpuprov.app.observe import observe, split
 from gpuprov.app.planning import plan_fleet, with_absent
 from gpuprov.app.site import Site, open_site
@@ -60,10 +61,17 @@ def look_at(site: Site, request: UpRequest, report: Report) -> Preview:
     planned = with_absent(plan_fleet(fleet, snapshots, not_observed, lock=ground.lock, waivers=waivers), found.absent)
     planned = replace(planned, plan=replace(planned.plan, resources=found.resources))
     return Preview(
-        planned=planned, diagnostics=(*site.warnings, *found.diagnostics, *unobserved(planned), *found.refused)
+        planned=planned,
+        diagnostics=(
+            *site.warnings,
+            *found.diagnostics,
+            *host_warnings(planned),
+            *unobserved(planned),
+            *found.refused,
+        ),
     )
 
 
 def unobserved(planned: Planned) -> tuple[Diagnostic, ...]:
-    """One diagnostic for each host of which there is no snapshot."""
+    """One diagnostic for each host that is left out: unseen, or not to be changed as it is."""
     return tuple(found.diagnostic for found in planned.not_observed.values())

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from gpuprov.app.ground import Found, Ground, Grown, UpRequest, open_ground
+from gpuprov.app.host_rules import host_warnings
 from gpuprov.app.hosts import Fleet
 from gpuprov.app.interrupt import cancelled_by_interrupt, interrupted
 from gpuprov.app.planning import seen_later, with_absent, with_more
@@ -58,7 +59,7 @@ def up(request: UpRequest, *, ask: Ask, report: Report) -> RunResult:
         if found.refused:
             raise GpuprovError(*found.refused)
         work = _plan(site, ground, found, request, report)
-        told = (*site.warnings, *settled, *found.diagnostics)
+        told = (*site.warnings, *settled, *found.diagnostics, *host_warnings(work.planned))
         if _is_done(work.planned.plan):
             return _as_it_is(work, found, report, told)
         if not ask(work.planned.plan, told):
