@@ -8,11 +8,13 @@ from typing import Final, Protocol
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 
 # Without it every refused signature would carry the library's stack trace in its text.
-os.environ.setdefault("RUST_BACKTRACE", "0")
+os.environ.setdefault("RUST_LIB_BACKTRACE", "0")
 
 import pysequoia
 
 _SHA1: Final = "SHA1"
+WEAK: Final = "SHA-1 only, which can be forged"
+"""Ends the reason against what a weak digest vouches for."""
 
 
 class Cert(Protocol):
@@ -71,18 +73,23 @@ def armoured(certs: Sequence[Cert]) -> str:
 
 def unusable(cert: Cert, now: datetime) -> str:
     """Why a key may not vouch for anything now; empty when it may."""
-    if cert.is_revoked:
-        return f"key {cert.fingerprint.upper()} is revoked"
-    if cert.expiration is not None and cert.expiration <= now:
-        return f"key {cert.fingerprint.upper()} expired on {cert.expiration:%Y-%m-%d}"
+    name = f"key {cert.fingerprint.upper()}"
+    try:
+        if cert.is_revoked:
+            return f"{name} is revoked"
+        if cert.expiration is not None and cert.expiration <= now:
+            return f"{name} expired on {cert.expiration:%Y-%m-%d}"
+    except RuntimeError as error:  # no self-signature of it counts
+        weak = set(digests_of(bytes(cert))) == {_SHA1}
+        return f"{name} is bound to its names by {WEAK}" if weak else f"{name}: {str(error).splitlines()[0]}"
     return ""
 
 
-def weak_self_signatures(cert: Cert) -> bool:
-    """Whether a key binds its names with SHA-1 only, which the verifier refuses."""
-    hashes = [
-        str(packet.hash_algorithm)
-        for packet in pysequoia.packet.PacketPile.from_bytes(bytes(cert))
-        if packet.tag == pysequoia.packet.Tag.Signature
-    ]
-    return bool(hashes) and all(_SHA1 in name.upper().replace("-", "") for name in hashes)
+def digests_of(packets: bytes) -> list[str]:
+    """The digest algorithms of all signatures in OpenPGP packets, such as `SHA512`; none where there are no packets."""
+    try:
+        pile = list(pysequoia.packet.PacketPile.from_bytes(packets))
+    except (RuntimeError, ValueError):
+        return []
+    found = [str(packet.hash_algorithm) for packet in pile if packet.tag == pysequoia.packet.Tag.Signature]
+    return [name.rpartition(".")[2].upper().replace("-", "") for name in found]

@@ -6,7 +6,7 @@ from datetime import datetime
 import pysequoia
 
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
-from gpuprov.sources.keys import Cert, fingerprints, unusable, weak_self_signatures
+from gpuprov.sources.keys import WEAK, Cert, digests_of, fingerprints, unusable
 
 
 def verify_inline(data: bytes, certs: Sequence[Cert], source: str, now: datetime) -> bytes:
@@ -18,7 +18,8 @@ def verify_inline(data: bytes, certs: Sequence[Cert], source: str, now: datetime
     try:
         verified = pysequoia.verify(data, lambda _: list(certs))
     except (RuntimeError, ValueError) as error:
-        raise GpuprovError(_refused(source, certs, str(error).splitlines()[0], now)) from error
+        signature = data[data.find(b"-----BEGIN PGP SIGNATURE-----") :]
+        raise GpuprovError(_refused(source, certs, _trouble(error, signature), now)) from error
     _check_signers([sig.certificate for sig in verified.valid_sigs], certs, source, now)
     if verified.bytes is None:
         raise GpuprovError(_refused(source, certs, "the signature covers nothing", now))
@@ -33,7 +34,7 @@ def verify_detached(data: bytes, signature: bytes, certs: Sequence[Cert], source
         try:
             verified = pysequoia.verify(data, lambda _: list(certs), signature=each)
         except (RuntimeError, ValueError) as error:
-            trouble = str(error).splitlines()[0]
+            trouble = _trouble(error, signature)
             continue
         signers += [sig.certificate for sig in verified.valid_sigs]
     if not signers:
@@ -50,6 +51,12 @@ def _split(signature: bytes, source: str, certs: Sequence[Cert], now: datetime) 
         raise GpuprovError(_refused(source, certs, str(error).splitlines()[0], now)) from error
 
 
+def _trouble(error: Exception, signature: bytes) -> str:
+    """What a library says of a signature it refuses; it does not say when the digest is the reason."""
+    weak = set(digests_of(signature)) == {"SHA1"}
+    return f"The index is signed by {WEAK}." if weak else str(error).splitlines()[0]
+
+
 def _check_signers(signers: Sequence[str], certs: Sequence[Cert], source: str, now: datetime) -> None:
     """A library accepts what a key signed before it expired; an archive's index must be vouched for today."""
     by_print = {cert.fingerprint: cert for cert in certs}
@@ -62,30 +69,26 @@ def _check_signers(signers: Sequence[str], certs: Sequence[Cert], source: str, n
 
 def _refused(source: str, certs: Sequence[Cert], what: str, now: datetime) -> Diagnostic:
     dead = [reason for cert in certs if (reason := unusable(cert, now))]
-    weak = [cert.fingerprint.upper() for cert in certs if weak_self_signatures(cert)]
-    if weak and len(weak) + len(dead) >= len(certs):
-        hint = "Ask its owner for a key without SHA-1, or use a mirror of the repository that you sign yourself."
-        return _bad_key(source, f"key {weak[0]} is bound to its names by SHA-1 only, which can be forged", hint)
     if len(dead) == len(certs):
         return _bad_key(source, "; ".join(dead))
+    accepted = [cert for cert in certs if not unusable(cert, now)]
+    lines = [what, f"Accepted are the keys {', '.join(fingerprints(accepted))}.", *(f"Refused is: {d}." for d in dead)]
     return Diagnostic(
         code="GP-SRC-002",
         address=f"sources.{source}",
         summary=f"the index of source {source} carries no good signature of its keys",
-        detail=f"{what}\nAccepted are the keys {', '.join(fingerprints(certs))}.",
+        detail="\n".join(lines),
         hint="If the owner changed the key, add the new one to the source after comparing its fingerprint; "
         "otherwise somebody or something changed the index on its way.",
     )
 
 
-def _bad_key(
-    source: str,
-    what: str,
-    hint: str = "Get the owner's present key, compare its fingerprint, and name it in the source.",
-) -> Diagnostic:
+def _bad_key(source: str, what: str) -> Diagnostic:
+    new = "Get the owner's present key, compare its fingerprint, and name it in the source."
+    mirror = "Ask its owner for a key without SHA-1, or use a mirror of the repository that you sign yourself."
     return Diagnostic(
         code="GP-SRC-007",
         address=f"sources.{source}",
         summary=f"source {source} is signed by a key that is refused: {what}",
-        hint=hint,
+        hint=mirror if WEAK in what else new,
     )
