@@ -4,7 +4,7 @@ SEED ?= 1
 # Where this is set, every start of Python, Ansible's too, would compile its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick setup lock benchmark-startup clean
+.PHONY: help demo test quick setup lock benchmark-lock benchmark-startup clean
 
 help: ## Print this help
 	@echo "usage: make TARGET"
@@ -28,6 +28,10 @@ setup: ## Only the set-up that the other targets do by themselves
 lock: ## Resolve .ci/requirements.lock anew from pyproject.toml
 	@bash .ci/setup python
 	@bash .ci/lock
+
+benchmark-lock: ## Measure a large lock beside apt's simulation of the same (reads the package archive)
+	@bash .ci/setup python
+	@.venv/bin/python tests/benchmarks/lock.py
 
 benchmark-startup: ## Measure how long the command line takes to start
 	@bash .ci/setup python
