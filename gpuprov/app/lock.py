@@ -78,6 +78,26 @@ def make(
     site = open_site(path)
     told = (*site.warnings, *_refuse(check_spec(site.spec, today=today())))
     before = previous_lock(site)
+    answer, found = _resolved(site, before, upgrade=upgrade, report=report, find_images=find_images)
+    told = (*told, *_refuse(check_lock(answer, site.spec, today=today())))
+    unknown = unknown_names(upgrade, before, answer)
+    if unknown:
+        raise GpuprovError(*unknown)
+    changed = before is None or before.digest != answer.digest
+    if changed and intent is Intent.LOCKED:
+        told = (*told, would_change(found, first=before is None))
+    written = changed and intent is Intent.WRITE
+    if written:
+        write_text(site.lock_path, write_lock(answer))
+    return Locked(
+        lock=answer, moves=found, path=site.lock_path, written=written, diagnostics=tuple(dict.fromkeys(told))
+    )
+
+
+def _resolved(
+    site: Site, before: Lock | None, *, upgrade: frozenset[str], report: Report, find_images: FindImages
+) -> tuple[Lock, tuple[Move, ...]]:
+    """The lock of a spec as the sources are now, and what moved since the one before."""
     pools, spec_inputs, catalog_inputs = lock_inputs(site)
     images = base_images(site.spec, before, upgrade=upgrade, report=report, find=find_images)
     frameworks = locked_frameworks(pools, before, upgrade=upgrade, report=report)
@@ -101,22 +121,9 @@ def make(
             raise GpuprovError(*(_placed(diagnostic, site) for diagnostic in answer))
         by_name = {pool.pool: pool for pool in pools}
         reasons = Reasons(before=before, after=answer, upgrade=upgrade, pools=by_name, indexes=indexes)
-        found = moves(before, answer, reasons.why)
+        return answer, moves(before, answer, reasons.why)
     finally:
         _close(indexes)
-    told = (*told, *_refuse(check_lock(answer, site.spec, today=today())))
-    unknown = unknown_names(upgrade, before, answer)
-    if unknown:
-        raise GpuprovError(*unknown)
-    changed = before is None or before.digest != answer.digest
-    if changed and intent is Intent.LOCKED:
-        told = (*told, would_change(found, first=before is None))
-    written = changed and intent is Intent.WRITE
-    if written:
-        write_text(site.lock_path, write_lock(answer))
-    return Locked(
-        lock=answer, moves=found, path=site.lock_path, written=written, diagnostics=tuple(dict.fromkeys(told))
-    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
