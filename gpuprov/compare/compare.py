@@ -6,6 +6,7 @@ from dataclasses import replace
 from gpuprov.compare.comparators import COMPARATORS, SYMMETRIC, compare_equal
 from gpuprov.compare.compatible import RULES, Judgement
 from gpuprov.compare.facets import facet_of
+from gpuprov.compare.fold import fold_members
 from gpuprov.document.snapshot_rows import RowFacts
 from gpuprov.model.address import split_address
 from gpuprov.model.facet import Facet, ParityClass
@@ -137,7 +138,7 @@ def compare_snapshots(
     """
     names = sides or (first.host, second.host)
     found = (_differ(address, first, second, component_of, names) for address in sorted(_unsettled(first, second)))
-    findings = [finding for finding in found if finding is not None]
+    findings = fold_members([finding for finding in found if finding is not None], first, second)
     if basis:
         findings = [replace(finding, basis=basis) for finding in findings]
     return _mark_reboot_between(findings, first, second)
