@@ -4,8 +4,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuprov.document.recording_text import read_recording, write_recording
@@ -84,7 +85,6 @@ def recorded(found: dict[str, CollectorOutput]) -> Recording:
     return Recording(host="gpu-a", os="", arch="amd64", taken=TAKEN, collectors=found)
 
 
-@settings(deadline=None, max_examples=300)
 @given(outputs())
 def test_a_parser_never_raises_and_tells_of_everything_that_its_collector_gives(
     found: dict[str, CollectorOutput],
@@ -100,7 +100,6 @@ def test_a_parser_never_raises_and_tells_of_everything_that_its_collector_gives(
             assert address.endswith("[*]") or pattern_of(address) in collector.gives, address
 
 
-@settings(deadline=None, max_examples=100)
 @given(outputs())
 def test_a_snapshot_of_any_output_is_a_document_and_a_recording_gives_the_same(
     found: dict[str, CollectorOutput],
@@ -111,7 +110,6 @@ def test_a_snapshot_of_any_output_is_a_document_and_a_recording_gives_the_same(
     assert snapshot_of(read_recording(write_recording(recording), "x")) == snapshot
 
 
-@settings(deadline=None, max_examples=100)
 @given(outputs())
 def test_a_recording_made_for_sharing_can_be_replayed_and_made_again(found: dict[str, CollectorOutput]) -> None:
     shared = Sharing().share(recorded(found))
@@ -151,7 +149,7 @@ PLACES = (
 )
 
 
-@settings(deadline=None, max_examples=30)
+@pytest.mark.slow  # starts a program for each example
 @given(st.lists(WORD, min_size=len(PLACES), max_size=len(PLACES), unique=True))
 def test_no_secret_passes_the_script_that_replaces_them(words: list[str]) -> None:
     texts = [place.format(word) for place, word in zip(PLACES, words, strict=True)]
@@ -166,7 +164,6 @@ NAME = st.from_regex(r"[a-z]{4}[a-z0-9-]{2,8}[0-9]", fullmatch=True)
 ADDRESS = st.ip_addresses(v=4, network="10.0.0.0/8").map(str)
 
 
-@settings(deadline=None, max_examples=100)
 @given(name=NAME, server=NAME, address=ADDRESS, serial=st.from_regex(r"[A-Z0-9]{6}[0-9]{6}", fullmatch=True))
 def test_nothing_of_a_site_is_left_in_a_recording_made_for_sharing(
     name: str, server: str, address: str, serial: str
