@@ -1,7 +1,7 @@
 """A host with planted secrets: this machine, in a mount namespace of its own, with other files in /etc, /var and /boot.
 
-Run as `unshare --mount --propagation private PYTHON THIS CASES FOLDER`: everything that the probe makes of such a host is
-written into FOLDER, and printed. The files are seen in this process and its children alone.
+Run as `unshare --mount --propagation private PYTHON THIS CASES FOLDER`: everything that the probe makes of such a host
+is written into FOLDER, and printed. The files are seen in this process and its children alone.
 """
 
 import subprocess
