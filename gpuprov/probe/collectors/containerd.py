@@ -16,12 +16,14 @@ GIVES = (
     "stack.containerd.cdi",
 )
 
-# The merged configuration counts, not the file (A18). Of it only these lines travel: registries' logins are in it too.
+# The merged configuration counts, not the file (A18); without a file, which `dump` wants (1.6.20, tried 2026-11-30),
+# the built-in one. Only these lines of it travel: registries' logins are in it too.
 _COMMAND = (
     need("containerd")
     + r"""
 containerd --version || exit 1
-c=$(containerd config dump) || exit 1
+w=dump; [ -e /etc/containerd/config.toml ] || w=default
+c=$(containerd config "$w") || exit 1
 printf '%s\n' "$c" | sed -n -E \
   -e '/^[[:space:]]*\[/{/cri/!s/.*/[other]/;p;}' \
   -e '/^[[:space:]]*(version|disabled_plugins|runtime_type|BinaryName|default_runtime_name|config_path|enable_cdi) = /p'

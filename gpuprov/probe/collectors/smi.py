@@ -7,7 +7,7 @@ from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import Collector, Found, failure, first_line, fixed, is_missing, need, odd
 from gpuprov.probe.collectors.pci import bus_address, parse_pci
 from gpuprov.probe.collectors.per_gpu import settle
-from gpuprov.probe.collectors.smi_fields import FIELDS, LAST, VERSION, Row, read_field
+from gpuprov.probe.collectors.smi_fields import FIELDS, VERSION, Row, read_field
 
 GIVES = ("stack.driver.nvml", "gpu.models", "gpu.lost", *FIELDS, "gpu.mig_devices", "gpu.vgpu")
 NEEDS_DRIVER = (
@@ -16,30 +16,44 @@ NEEDS_DRIVER = (
     "[ -e /proc/driver/nvidia/version ] || [ -e /dev/dxg ] || { echo 'gpuprov: no driver is loaded' >&2; exit 9; }; "
 )
 
+_FIXED = ("index", "pci.bus_id", "driver_version", "name")
+_ASKED = (*_FIXED, *(field for fields in FIELDS.values() for field in fields))
+
 # A driver that does not know a field refuses the whole query (A29): the field's group is left out then, and the query
-# asked again. The first line says what was asked, in order. MIG's devices are listed only where MIG is on: its mode is
-# the last column.
+# asked again. The first line says what was asked, in order. For the groups that drivers up to 550 refuse (the programs
+# of 535.261.03 and 550.163.01, asked 2026-11-30) no call is spent; these tell remapped rows in a query of their own.
+# MIG's devices are listed only where MIG is on: its mode is the last column.
 _COMMAND = (
     need("nvidia-smi")
     + NEEDS_DRIVER
-    + "f="
-    + ",".join(dict.fromkeys(("index", "pci.bus_id", "driver_version", "name", *sum(FIELDS.values(), ()), LAST)))
+    + f"f={','.join(_ASKED)}\n"
     + r"""
+leave_out() {
+  k=
+  IFS=,
+  for x in $f; do case $x in "$1"|"$1".*) ;; *) k="$k,$x" ;; esac; done
+  unset IFS
+  f=${k#,}
+}
+v=; [ -r /sys/module/nvidia/version ] && read -r v </sys/module/nvidia/version
+old=
+case ${v%%.*} in [1-4]??|5[0-4]?|550) old=1; leave_out gpu_recovery_action; leave_out remapped_rows ;; esac
 for try in 1 2 3 4 5 6 7 8; do
   o=$(nvidia-smi --query-gpu="$f" --format=csv,noheader); s=$?
   case $o in 'Field "'*'" is not a valid field to query'*) ;; *) break ;; esac
-  b=${o#Field \"}; b=${b%%\"*}; b=${b%%.*}; k=
-  IFS=,
-  for x in $f; do case $x in "$b"|"$b".*) ;; *) k="$k,$x" ;; esac; done
-  unset IFS
-  f=${k#,}
+  b=${o#Field \"}; b=${b%%\"*}; g=$f
+  leave_out "${b%%.*}"
+  [ "$f" != "$g" ] || break
 done
 printf 'fields %s\n%s\n' "$f" "$o"
+if [ -n "$old" ] && [ "$s" = 0 ]; then
+  echo remapped; nvidia-smi --query-remapped-rows=gpu_bus_id,@ROWS@ --format=csv,noheader
+fi
 case "$o
 " in *"Enabled
 "*) echo list; nvidia-smi -L || s=$? ;; esac
 exit "$s"
-"""
+""".replace("@ROWS@", ",".join(FIELDS["gpu.remapped_rows"]))
 )
 _LOST = re.compile(
     r"(?:Unable to determine the device handle for )?GPU *\d*:? *([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)"
@@ -48,7 +62,6 @@ _LISTED = re.compile(r"GPU (\d+): .+")
 _MIG_DEVICE = re.compile(r"\s+MIG (\S+)\s+Device\s+\d+: .*")
 _VGPU = re.compile(r"(?:NVIDIA |GRID )?(?P<base>\S+?(?: \S+?)*)-(?P<profile>(?:\d-)?\d+[ABCQ](?:ME)?)")
 """A virtual GPU's name: board and profile, as in `NVIDIA L4-12Q` (NVIDIA vGPU User Guide, vGPU type names)."""
-_FIXED = ("index", "pci.bus_id", "driver_version", "name")
 
 
 def parse_smi(output: CollectorOutput, recording: Recording) -> Found:
@@ -57,10 +70,11 @@ def parse_smi(output: CollectorOutput, recording: Recording) -> Found:
         # No NVML, and a GPU that no driver runs is in no mode; gpu.devices says what is on the bus.
         return dict.fromkeys(GIVES, Absent())
     head, _, body = output.stdout.partition("\n")
-    table, _, listing = body.partition("\nlist\n")
+    rest, _, listing = body.partition("\nlist\n")
+    table, _, remapped = rest.partition("\nremapped\n")
     rows = _rows(head.removeprefix("fields ").split(","), table) if head.startswith("fields ") else None
     if output.status == 0 and rows:
-        return _found(rows, listing, recording)
+        return _found(_with_remapped(rows, remapped), listing, recording)
     lost = _lost(output)
     found: Found = dict.fromkeys(GIVES, _trouble(lost, output, recording))
     return found | {"gpu.lost": Known([lost])} if lost else found
@@ -81,6 +95,17 @@ def _rows(fields: list[str], table: str) -> list[Row] | None:
     indexes = {row["index"] for row in named}
     fits = all(row["index"].isdecimal() and re.fullmatch(r"[0-9A-Fa-f:.]+", row["pci.bus_id"]) for row in named)
     return named if fits and len(indexes) == len(named) else None
+
+
+def _with_remapped(rows: list[Row], text: str) -> list[Row]:
+    """The rows with what a query of its own told of their remapped rows; as they are where it told nothing."""
+    fields = FIELDS["gpu.remapped_rows"]
+    told: dict[str, dict[str, str]] = {}
+    for line in text.splitlines():
+        bus, *values = (value.strip() for value in line.split(","))
+        if len(values) == len(fields):
+            told[bus.lower()] = dict(zip(fields, values, strict=True))
+    return [{**row, **told.get(row["pci.bus_id"].lower(), {})} for row in rows]
 
 
 def _found(rows: list[Row], listing: str, recording: Recording) -> Found:

@@ -32,10 +32,10 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "gpu.mig_pending": ("mig.mode.pending",),
     "gpu.mig": ("mig.mode.current",),
 }
-"""Address -> the fields it is made of (`nvidia-smi --help-query-gpu` of 590.48.01, index id 56328009547)."""
+"""Address -> the fields it is made of (`nvidia-smi --help-query-gpu` of 590.48.01, index id 56328009547).
 
-LAST: Final = "mig.mode.current"
-"""The last column; the collector's command looks at it."""
+MIG's mode is the last: the collector's command looks at the last column.
+"""
 
 VERSION: Final = re.compile(r"\d+(?:\.\d+)+")
 _NONE = re.compile(
