@@ -50,7 +50,9 @@ class SourceIndex:
             with self._readable():
                 rows = read_rows(self.connection, name)
             self.mentions |= {row.name: row.mention for row in rows}
-            known = self.memo[name] = tuple(_stanza(row, self.arch) for row in rows)
+            # A flat repository may list packages of several architectures in one file.
+            ours = [row for row in rows if row.fields["Architecture"] in {self.arch, "all", ""}]
+            known = self.memo[name] = tuple(_stanza(row, self.arch) for row in ours)
         return known
 
     def providers(self, name: str) -> Sequence[str]:

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from gpuprov.app import lock as app_lock
 from gpuprov.app.lock import Intent
@@ -16,6 +18,9 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import ignore_progress
 from gpuprov.spec.types import CloudSpec
 
+REPORTS: list[dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parents[2] / "cases" / "reports" / "lock_images.yaml").read_text(encoding="utf-8")
+)
 RACK = "apiVersion: gpuprov/v1\nname: a\nos: debian-12\npools:\n  login: {gpu: none, onprem: {group: login}}\n"
 CLOUD = """\
 apiVersion: gpuprov/v1
@@ -126,3 +131,21 @@ def test_nothing_is_written_when_the_account_refuses(tmp_path: Path) -> None:
     with pytest.raises(GpuprovError):
         app_lock.make(path, upgrade=frozenset(), report=ignore_progress, find_images=refuse)
     assert not (tmp_path / "gpuprov.lock").exists()
+
+
+@pytest.mark.parametrize("case", REPORTS, ids=lambda case: case["id"])
+def test_a_report(case: dict[str, Any], tmp_path: Path) -> None:
+    path = site(tmp_path, CLOUD)
+    for step in case["steps"]:
+
+        def find(_cloud: CloudSpec, needs: Sequence[ImageNeed], found: str = step["lookup"]) -> tuple[LockedImage, ...]:
+            name = f"{needs[0].os}-of-{found}"
+            return tuple(
+                LockedImage(os=n.os, arch=n.arch, region=n.region, owner="1", name=name, id=found) for n in needs
+            )
+
+        upgrade = frozenset(step.get("upgrade", []))
+        made = app_lock.make(path, upgrade=upgrade, report=ignore_progress, find_images=find)
+        assert [f"{move.before} -> {move.after}" for move in made.moves] == step["moves"]
+        (image,) = open_lock(open_site(path))[0].images
+        assert [image.id, image.name, image.region] == step["locked"]

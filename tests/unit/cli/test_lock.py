@@ -77,6 +77,14 @@ def test_one_lock_holds_pools_of_two_systems_each_from_its_own_sources(site: Loc
     assert _reason(site, "withdrawn")[0] == "pools.new: htop"
 
 
+def test_packages_of_another_architecture_are_none(site: LockSite) -> None:
+    newer = {"is": "tool 9", "depends": "libtool2"}
+    site.publish("site", [*SITE, {**newer, "arch": "arm64"}])
+    assert site.run("--upgrade")[1].splitlines()[-2] == "nothing moved"
+    site.publish("site", [*SITE, {**newer, "arch": "all"}])
+    assert [move["after"] for move in site.json("--upgrade", "--dry-run")["moves"]] == ["9"]
+
+
 def test_a_name_that_is_not_locked_is_no_upgrade(site: LockSite) -> None:
     before = site.lock.read_bytes()
     status, _, told = site.run("--upgrade", "tol")
