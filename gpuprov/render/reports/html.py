@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Final
 
@@ -67,8 +68,8 @@ def _findings(report: ParityReport) -> str:
         (_row(row, hosts, report, ids) for row in rows),
         name="findings",
     )
-    nothing = "" if rows else "<p>No difference with a say in the status was found.</p>"
-    return section("Findings", f"{_filter(rows)}\n{nothing}{listed}")
+    more = "<code>gpuprov explain ID</code> says more of one finding" if rows else "none with a say in the status"
+    return section("Findings", f'<p class="quiet">{more}</p>{_filter(rows)}\n{listed}')
 
 
 def _filter(rows: Sequence[Row]) -> str:
@@ -147,12 +148,15 @@ def _groups(report: ParityReport) -> str:
     if parity is None or not parity.groups:
         return ""
     anchors = {(row.finding.address, host): finding_id(row.finding) for row in report.rows for host in row.hosts}
-    rows = [_group(group, len(parity.hosts), anchors) for group in parity.groups]
+    groups = [replace(group, hosts=tuple(sorted(group.hosts))) for group in parity.groups]
+    groups.sort(key=lambda group: (-len(group.hosts), group.hosts))
+    rows = [_group(group, len(parity.hosts), anchors) for group in groups]
     return section("Hosts by what they have in common", table(("hosts", "findings"), rows))
 
 
 def _group(group: Group, of: int, anchors: Mapping[tuple[str, str], str]) -> str:
-    links = (f'<a href="#{anchors[f.address, f.host]}">{code(f.address)}</a>' for f in group.findings)
+    findings = sorted(group.findings, key=lambda finding: finding.address)
+    links = (f'<a href="#{anchors[f.address, f.host]}">{code(f.address)}</a>' for f in findings)
     return f"<tr>{cells(_hosts(group.hosts, of), '<br>'.join(links) or 'in sync')}</tr>"
 
 
@@ -160,8 +164,10 @@ def _drivers(report: ParityReport) -> str:
     parity = report.parity
     if parity is None or not parity.drivers:
         return ""
+    drivers = [replace(row, hosts=tuple(sorted(row.hosts))) for row in parity.drivers]
+    drivers.sort(key=lambda row: (-len(row.hosts), row.hosts))
     head = ("hosts", "driver is", "package", "module on disk", "module loaded", "NVML")
-    return section("The driver's four facts", table(head, (_driver(row, len(parity.hosts)) for row in parity.drivers)))
+    return section("The driver's four facts", table(head, (_driver(row, len(parity.hosts)) for row in drivers)))
 
 
 def _driver(row: DriverRow, of: int) -> str:
@@ -189,7 +195,7 @@ def _told(report: ParityReport) -> str:
         for w in waivers
     ]
     rows += [_diagnostic(diagnostic) for diagnostic in report.diagnostics]
-    return section("Told", table(("", "about", "what", "more"), rows)) if rows else ""
+    return section("Notes and warnings", table(("", "about", "what", "more"), rows)) if rows else ""
 
 
 def _diagnostic(diagnostic: Diagnostic) -> str:

@@ -33,7 +33,7 @@ def markdown_text(report: ParityReport) -> str:
         _table(("finding", "facet", "first side", "second side", "hosts"), _rows(report)),
         _list("Not compared", _lost(report)),
         _list("Waived", _waived(report)),
-        _list("Told", _told(report)),
+        _list("Notes and warnings", _told(report)),
     ]
     without = _without_effect(report)
     room = _LONGEST - sum(map(len, head)) - len(without)

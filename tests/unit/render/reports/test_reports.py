@@ -75,6 +75,7 @@ def test_the_order_of_hosts_and_findings_changes_nothing(kind: ReportKind) -> No
         parity,
         findings=parity.findings[::-1],
         rows=parity.rows[::-1],
+        groups=tuple(replace(g, hosts=g.hosts[::-1], findings=g.findings[::-1]) for g in parity.groups[::-1]),
         not_compared=parity.not_compared[::-1],
     )
     assert report_text(replace(report, parity=turned), kind) == report_text(report, kind)
