@@ -15,7 +15,7 @@ _COMMAND = r"""
 cd /var/lib/dkms || exit 1
 for m in nvidia*; do
   for v in "$m"/*; do
-    [ -L "$v/source" ] || continue
+    [ -L "$v/source" ] || [ -d "$v/source" ] || continue
     [ -e "$v/source/dkms.conf" ] || { echo "Error! Could not locate dkms.conf file. $v"; continue; }
     n=
     for b in "$v"/*/*/module; do

@@ -4,9 +4,9 @@ import json
 import re
 from collections.abc import Iterator
 
-from gpuprov.model.fact import Known, Value
+from gpuprov.model.fact import Known, Unknown, Value
 from gpuprov.model.snapshot import CollectorOutput, Recording
-from gpuprov.probe.collector import Collector, Found, failure, fixed, is_missing, need, needs_root
+from gpuprov.probe.collector import Collector, Found, failure, first_line, fixed, is_missing, need, needs_root
 from gpuprov.probe.collectors.pci import bus_address
 
 GIVES = ("gpu.events", "gpu.fallen", "gpu.ignored")
@@ -48,16 +48,24 @@ Event = dict[str, Value]
 def parse_kernel_log(output: CollectorOutput, recording: Recording) -> Found:
     """Events, each once with how often it was seen; the GPUs that fell off the bus; those that the driver ignores."""
     lines = output.stdout.splitlines()
-    if is_missing(output) or any(re.fullmatch(r"failed \d+", line) for line in lines) or lines[-1:] != ["end"]:
-        said = output.stderr.strip()
-        if "not permitted" in said:
-            return dict.fromkeys(GIVES, needs_root(said, recording))
+    failed = next((line.removeprefix("failed ") for line in lines if re.fullmatch(r"failed \d+", line)), "")
+    if failed:
+        return dict.fromkeys(GIVES, _refused(failed, output.stderr, recording))
+    if is_missing(output) or lines[-1:] != ["end"]:
         return dict.fromkeys(GIVES, failure(output, recording, "dmesg"))
     events = _counted([event for text in _messages(lines[:-1]) if (event := _event(text))])
     fallen = sorted({str(e["gpu"]) for e in events if e["kind"] == "xid" and e["code"] == _OFF_BUS})
     ignored: list[Value] = [{"gpu": e["gpu"], "last_branch": e["code"]} for e in events if e["kind"] == "ignored"]
     told: list[Value] = [{**e} for e in events]
     return {"gpu.events": Known(told), "gpu.fallen": Known([*fallen]), "gpu.ignored": Known(ignored)}
+
+
+def _refused(status: str, said: str, recording: Recording) -> Unknown:
+    """Why dmesg gave nothing: for want of root, or, in a container, for root too."""
+    root = recording.collectors.get("root")
+    if "not permitted" in said and not (root is not None and root.stdout == "0\n"):
+        return needs_root(first_line(said), recording)
+    return Unknown(f"dmesg ended with status {status}: {first_line(said)}")
 
 
 def _messages(lines: list[str]) -> Iterator[str]:

@@ -130,6 +130,9 @@ def write_pci_device(folder: Path, device: dict[str, Any]) -> None:
         "revision": "0xa1",
         "irq": "0",
         "numa_node": "0",
+        "current_link_width": "16",
+        "max_link_width": "16",
+        "max_link_speed": "32.0 GT/s PCIe",
         "resource": "\n".join(["0x0000000000000000 0x0000000000000000 0x0000000000000000"] * 7),
     }
     for name, text in texts.items():
