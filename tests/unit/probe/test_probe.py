@@ -1,5 +1,7 @@
 """Probing hosts: this machine itself, and hosts that cannot be observed."""
 
+import threading
+
 import pytest
 
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -90,3 +92,23 @@ def test_results_come_in_the_hosts_order(limit: int) -> None:
     probed = probe_hosts([host(n, kind="local") for n in names], ProbeRequest(), limit=limit)
     assert [p.result.host for p in probed] == names
     assert not any(isinstance(p.result.observe("host.name"), Unknown) for p in probed)
+
+
+def test_no_more_hosts_are_asked_at_once_than_the_bound_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    running, most = set(), []
+    lock = threading.Lock()
+    together = threading.Barrier(3, timeout=10)
+
+    def connect(connection: Connection) -> LocalTransport:
+        with lock:
+            running.add(connection.host)
+            most.append(len(running))
+        together.wait()  # passes only while three are running
+        with lock:
+            running.discard(connection.host)
+        raise GpuprovError(Diagnostic(code="GP-SSH-001", address=connection.host, summary="no answer"))
+
+    monkeypatch.setattr(probe, "connect", connect)
+    probed = probe_hosts([host(f"h{n}") for n in range(12)], ProbeRequest(), limit=3)
+    assert len(probed) == 12
+    assert max(most) == 3
