@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
-from gpuprov.catalog.own import SUFFIXES
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.store.files import read_text
+
+SUFFIXES: Final = (".yaml", ".yml", ".json")
+"""Endings of the files that are read from a folder of own rows."""
 
 
 def folder_reader(spec: Path) -> Callable[[str], Mapping[str, str]]:

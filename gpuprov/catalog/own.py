@@ -15,9 +15,6 @@ from gpuprov.document.shape import Fields
 from gpuprov.document.yaml_text import parse_yaml
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity, Span
 
-SUFFIXES: Final = (".yaml", ".yml", ".json")
-"""Endings of the files that are read from a folder of own rows."""
-
 _FIXED: Final = ("components", "images")
 """Tables that are also asked where there is no spec; own rows of them would count only here and there."""
 _KEYS: Final = ("about", "as_of", "sources", "rows")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gpuprov.catalog.rows import Row
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class VariantRow(Row):
     """One CUDA variant of Python wheels, such as cu130; the wheel brings its own CUDA runtime."""
 
@@ -20,7 +20,7 @@ class VariantRow(Row):
     """Compute capabilities from 10.0 on that it is built for."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class FrameworkRow(Row):
     """One release of a Python framework."""
 
@@ -39,7 +39,7 @@ class FrameworkRow(Row):
     """Lowest driver for the default index's wheel."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class NgcRow(Row):
     """One month of NVIDIA's container images for deep learning; its id is the month, such as 26.03."""
 
@@ -48,14 +48,14 @@ class NgcRow(Row):
     """The driver that goes with it; older branches work through the image's compatibility libraries."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class ContainerToolkitRow(Row):
     """One release of NVIDIA's container toolkit."""
 
     date: str | None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class EngineRow(Row):
     """What a container engine must be for the CDI specs of the container toolkit."""
 
@@ -67,7 +67,7 @@ class EngineRow(Row):
     """Packages that carry the engine's version."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class CompanionRow(Row):
     """A package beside the driver."""
 
@@ -80,7 +80,7 @@ class CompanionRow(Row):
     service: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class LibraryRow(Row):
     """A library of NVIDIA's that programs link to."""
 
@@ -89,7 +89,7 @@ class LibraryRow(Row):
     """Newest versions that were seen, with the CUDA major they are for."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class XidRow(Row):
     """One error code that the driver writes to the kernel's log; its id is the code."""
 

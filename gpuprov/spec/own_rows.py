@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from gpuprov.catalog.load import PACKAGED, Catalog
-from gpuprov.catalog.own import read_own
 from gpuprov.document.node import MappingNode, Scalar
 from gpuprov.document.yaml_text import parse_yaml
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
@@ -37,6 +36,8 @@ def catalog_of(text: str, file: str, folder: Folder) -> tuple[Catalog, tuple[Dia
     named = top.get("catalog") if isinstance(top, MappingNode) else None
     if not isinstance(named, Scalar) or named.is_null:
         return PACKAGED, ()
+    from gpuprov.catalog.own import read_own  # noqa: PLC0415 - most specs name no folder, and `validate` is to be quick
+
     try:
         own = read_own(folder(named.text))
     except GpuprovError as error:
