@@ -128,8 +128,8 @@ def write_fleet(folder: Path, number: int) -> int:
     return odd
 
 
-def measured(folder: Path) -> tuple[float, float, str]:
-    """Compare a fleet; gives wall seconds, peak MB (10^6 bytes) and the last line of the table."""
+def measured(folder: Path) -> tuple[float, float, float, str]:
+    """Compare a fleet; gives wall and CPU seconds, peak MB (10^6 bytes) and the last line of the table."""
     with tempfile.TemporaryFile() as output:
         began = time.perf_counter()
         started = subprocess.Popen((GPUPROV, "parity", "./"), cwd=folder, stdout=output, stderr=subprocess.STDOUT)
@@ -140,19 +140,19 @@ def measured(folder: Path) -> tuple[float, float, str]:
         last = output.read().decode().rstrip().rpartition("\n")[2]
     if started.returncode != 7:
         sys.exit(f"status {started.returncode}: {last}")
-    return wall, usage.ru_maxrss * 1024 / 1e6, last
+    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6, last
 
 
 def main(sizes: tuple[int, ...]) -> int:
     """Measure and print the table; 1 when a goal is missed."""
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    print(f"{'hosts':>6} {'differ':>6} {'wall':>9} {'per host':>9} {'peak':>8}   the table's last line")
+    print(f"{'hosts':>6} {'differ':>6} {'wall':>9} {'CPU':>9} {'a host':>9} {'peak':>8}   the table's last line")
     met = True
     for number in sizes:
         with tempfile.TemporaryDirectory() as name:
             odd = write_fleet(Path(name), number)
-            wall, peak, last = measured(Path(name))
-        print(f"{number:>6} {odd:>6} {wall:7.2f} s {wall / number * 1000:6.2f} ms {peak:5.0f} MB   {last}")
+            wall, cpu, peak, last = measured(Path(name))
+        print(f"{number:>6} {odd:>6} {wall:7.2f} s {cpu:7.2f} s {cpu / number * 1000:6.2f} ms {peak:5.0f} MB   {last}")
         met = met and wall < GOAL_SECONDS and peak < GOAL_MB
     print(f"goal: each < {GOAL_SECONDS:g} s, < {GOAL_MB} MB: {'met' if met else 'MISSED'}")
     return 0 if met else 1
