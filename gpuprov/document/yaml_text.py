@@ -8,8 +8,8 @@ import yaml
 
 from gpuprov.document.node import Entry, MappingNode, Node, Scalar, SequenceNode, Style, Tag
 from gpuprov.document.text import SPEC_LIMIT, check_mark, check_size, span_at, split_lines
+from gpuprov.document.yaml_between import find_unseen
 from gpuprov.document.yaml_errors import broken_yaml
-from gpuprov.document.yaml_tabs import find_tabs
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Span
 
 MAX_DEPTH: Final = 32
@@ -35,8 +35,10 @@ _STYLES: Final[dict[str | None, Style]] = {
     "|": "block",
     ">": "block",
 }
-_NOT_TYPED: Final = re.compile("^[\u2018\u2019\u201c\u201d\u00ab\u00bb]|[\u00a0\u2007\u202f\u200b-\u200f\u2060\ufeff]")
-"""Characters of word processors that look like quotes or blanks and are none to YAML."""
+_NOT_TYPED: Final = re.compile(
+    "^[\u2018\u2019\u201c\u201d\u00ab\u00bb]|[\t\u00a0\u2007\u202f\u200b-\u200f\u2060\ufeff]"
+)
+"""Characters that look like quotes or blanks and are none to YAML, or not to each of its readers."""
 _TAGS: Final[frozenset[str]] = frozenset({"str", "int", "float", "bool", "null", "timestamp"})
 
 
@@ -78,9 +80,12 @@ def read_yaml(text: str, file: str, limit: int = SPEC_LIMIT) -> tuple[Node | Non
             reader.take(event)
         if reader.root is None or (isinstance(reader.root, Scalar) and reader.root.is_null and not reader.root.text):
             reader.refuse(Span(file=file, line=1, column=1), "the document is empty", "write at least one key")
-        for line, column in find_tabs(reader.lines, reader.scalars):
+        for line, column, mark in find_unseen(reader.lines, reader.scalars):
             span = span_at(reader.lines, file, line, column)
-            reader.refuse(span, "a tab stands between the parts of the text", "use spaces", _TAB)
+            if mark == "\t":
+                reader.refuse(span, "a tab stands between the parts of the text", "use spaces", _TAB)
+            else:
+                reader.refuse(span, "a byte order mark stands inside of the text", "remove it; editors do not show it")
     except GpuprovError as error:
         return None, (*reader.problems, *error.diagnostics)
     except (yaml.YAMLError, UnicodeEncodeError, RecursionError) as error:
@@ -172,9 +177,9 @@ class _Reader:
     def _is_typed(self, event: Any) -> bool:
         found = _NOT_TYPED.search(event.value)
         if found is not None:
-            name = unicodedata.name(found[0], "a character").lower()
+            name = "tab" if found[0] == "\t" else unicodedata.name(found[0]).lower()
             what = f"the character U+{ord(found[0]):04X} ({name}) stands in text without quotes"
-            hint = "it comes from a word processor or a web page: type a plain blank, or a plain quote, in its place"
+            hint = "it may come from a word processor or a web page: type a plain blank, or a plain quote, in its place"
             self.refuse(self._span(event), what, hint)
         return found is None
 

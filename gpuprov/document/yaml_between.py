@@ -1,18 +1,21 @@
-"""Tabs outside of values: legal YAML in places, but they make columns and indentation lie."""
+"""What stands between values and is not seen: a tab makes columns lie, a byte order mark only some readers skip."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from typing import Final
+
+_UNSEEN: Final = ("\t", "\ufeff")
 
 
-def find_tabs(lines: list[str], scalars: list[tuple[int, int, int, int]]) -> Iterator[tuple[int, int]]:
-    """Find the first tab of each line that is in no scalar and in no comment.
+def find_unseen(lines: list[str], scalars: list[tuple[int, int, int, int]]) -> Iterator[tuple[int, int, str]]:
+    """Find the first tab or byte order mark of each line that is in no scalar and in no comment.
 
     Args:
         lines: the text's lines.
         scalars: for each scalar its first line and column and its end line and column (exclusive), from 0.
 
     Yields:
-        Line and column, from 1.
+        Line and column, from 1, and the character.
     """
     ranges = sorted(((a, b), (c, d)) for a, b, c, d in scalars)
     starts = [start for start, _ in ranges]
@@ -22,11 +25,11 @@ def find_tabs(lines: list[str], scalars: list[tuple[int, int, int, int]]) -> Ite
         return index >= 0 and place < ranges[index][1]
 
     for number, line in enumerate(lines):
-        if "\t" not in line:
+        if not any(mark in line for mark in _UNSEEN):
             continue
         for column, character in enumerate(line):
             if character == "#" and not inside((number, column)):
                 break
-            if character == "\t" and not inside((number, column)):
-                yield number + 1, column + 1
+            if character in _UNSEEN and not inside((number, column)):
+                yield number + 1, column + 1, character
                 break
