@@ -5,7 +5,7 @@ import re
 from gpuprov.model.fact import Absent, Known, Unknown
 from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import Collector, Found, failure, fixed, need, odd
-from gpuprov.probe.collectors.smi import NEEDS_DRIVER, without_driver
+from gpuprov.probe.collectors.smi import LIMIT, NEEDS_DRIVER, without_driver
 
 GIVES = ("stack.driver.cuda",)
 
@@ -27,4 +27,4 @@ def parse_ceiling(output: CollectorOutput, recording: Recording) -> Found:
     return {"stack.driver.cuda": Known(version) if known else Unknown(f"nvidia-smi gives no CUDA version: {version}")}
 
 
-COLLECTORS = (Collector(name="ceiling", command=fixed(_COMMAND), gives=GIVES, parse=parse_ceiling),)
+COLLECTORS = (Collector(name="ceiling", command=fixed(_COMMAND), gives=GIVES, parse=parse_ceiling, limit=LIMIT),)

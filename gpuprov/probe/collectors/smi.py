@@ -194,4 +194,7 @@ def _trouble(lost: str, output: CollectorOutput, recording: Recording) -> Unknow
     return failure(bare, recording, "nvidia-smi")
 
 
-COLLECTORS = (Collector(name="smi", command=fixed(_COMMAND), gives=GIVES, parse=parse_smi),)
+LIMIT = 45
+"""Seconds: without persistence the driver starts every GPU anew for each program, which takes seconds each."""
+
+COLLECTORS = (Collector(name="smi", command=fixed(_COMMAND), gives=GIVES, parse=parse_smi, limit=LIMIT),)

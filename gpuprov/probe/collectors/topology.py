@@ -6,7 +6,7 @@ from gpuprov.model.fact import Absent, Known, Observation, Unknown
 from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import Collector, Found, failure, first_line, fixed, need, odd
 from gpuprov.probe.collectors.per_gpu import settle
-from gpuprov.probe.collectors.smi import NEEDS_DRIVER, without_driver
+from gpuprov.probe.collectors.smi import LIMIT, NEEDS_DRIVER, without_driver
 
 GIVES = ("gpu.topology", "gpu.topology_nics", "gpu.nvlink")
 
@@ -122,4 +122,4 @@ def _told(speeds: list[str]) -> Observation:
     return Known(", ".join(part for part in (told, f"{off} inactive" if off else "") if part))
 
 
-COLLECTORS = (Collector(name="topology", command=fixed(_COMMAND), gives=GIVES, parse=parse_topology),)
+COLLECTORS = (Collector(name="topology", command=fixed(_COMMAND), gives=GIVES, parse=parse_topology, limit=LIMIT),)
