@@ -28,8 +28,8 @@ _FACTS: Final = ("packages", "on disk", "loaded", "NVML")
 
 def show_parity(parity: Parity, terminal: Terminal) -> None:
     """Print the report on stdout."""
-    for row in parity.rows:
-        for line in _row_lines(row, len(parity.hosts)):
+    for rows in _by_reason(parity.rows):
+        for line in _row_lines(rows, len(parity.hosts)):
             terminal.out.print(line)
     others = [finding for finding in parity.findings if not finding.counts]
     informational = sum(1 for finding in others if finding.parity is ParityClass.INFORMATIONAL)
@@ -47,9 +47,24 @@ def show_parity(parity: Parity, terminal: Terminal) -> None:
     terminal.out.print(_closing(parity))
 
 
-def _row_lines(row: Row, hosts: int) -> list[Text]:
+def _by_reason(rows: Sequence[Row]) -> list[list[Row]]:
+    """Rows one by one, but those together that one reason hides on the same hosts: a tool that does not answer."""
+    found: dict[tuple[object, ...], list[Row]] = {}
+    for place, row in enumerate(rows):
+        finding = row.finding
+        hidden = finding.kind is FindingKind.UNKNOWN
+        key = (finding.sides[0], finding.reason, row.hosts) if hidden else (place,)
+        found.setdefault(key, []).append(row)
+    return list(found.values())
+
+
+def _row_lines(rows: Sequence[Row], hosts: int) -> list[Text]:
+    row, *others = rows
     finding = row.finding
     style = _STYLES[finding.kind]
+    if others:
+        more = ", ".join(other.finding.address for other in others)
+        return [*_row_lines([row], hosts), Text(f"{' ' * 15}the same hides {more}", style="quiet")]
     count = f"{len(row.hosts)} of {hosts} host(s)"
     names = _names(row.hosts)
     return [

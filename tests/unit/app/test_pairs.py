@@ -17,6 +17,7 @@ from gpuprov.parity.types import Parity
 from gpuprov.probe.collectors import COLLECTORS
 
 FOLDER = Path(__file__).parents[2] / "cases" / "pairs"
+REPORTS = yaml.safe_load((FOLDER.parent / "reports" / "parity.yaml").read_text())
 PAIRS = {path.stem: yaml.safe_load(path.read_text()) for path in sorted(FOLDER.glob("*.yaml"))}
 BASES = {path.stem: yaml.safe_load(path.read_text()) for path in sorted((FOLDER / "base").glob("*.yaml"))}
 
@@ -55,7 +56,15 @@ def told(finding: Finding) -> str:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_an_expert_finds_the_same(name: str, tmp_path: Path) -> None:
-    pair = PAIRS[name]
+    check(PAIRS[name], tmp_path)
+
+
+@pytest.mark.parametrize("case", REPORTS, ids=lambda case: f"{case['id']} {case['name']}")
+def test_public_reports_whose_answer_is_paritys(case: dict[str, Any], tmp_path: Path) -> None:
+    check(case, tmp_path)
+
+
+def check(pair: dict[str, Any], tmp_path: Path) -> None:
     first, second = (recorded(pair, side, tmp_path) for side in ("first", "second"))
     found = compared(first, second)
     assert [told(finding) for finding in found.findings if finding.counts] == pair["findings"]
@@ -72,6 +81,10 @@ def test_a_place_is_in_parity_with_its_twin(tmp_path: Path) -> None:
         assert [told(finding) for finding in found.findings] == ["different: host.name (target-specific)"]
         assert int(found.status) == 0
         assert set(base["outputs"]) == {collector.name for collector in COLLECTORS}
+
+
+def test_the_reports_that_name_parity_are_here() -> None:
+    assert {case["id"] for case in REPORTS} >= {"A01", "A02", "A08", "A22", "A31", "A33", "A53"}
 
 
 def test_every_pair_names_the_sources_of_its_forms() -> None:
