@@ -36,6 +36,7 @@ def pool_facts(spec: Spec, pool: PoolSpec) -> PoolFacts:
         engine=container.engine if container else "",
         toolkit=_known_part(container.toolkit) if container else "",
         frameworks=tuple(_frameworks(spec, pool)),
+        mig=tuple(name for name, count in _mig(pool) for _ in range(count)),
         packages=tuple(package.name for package in stack.packages),
         os=pool.os,
         arch=ARCHITECTURE,
@@ -90,6 +91,10 @@ def instance_facts(spec: Spec) -> Iterator[InstanceFacts]:
             address="targets.cloud.image.builder",
             catalog=spec.catalog,
         )
+
+
+def _mig(pool: PoolSpec) -> tuple[tuple[str, int], ...]:
+    return tuple(pool.gpu.mig.items()) if pool.gpu is not None and pool.gpu.mig else ()
 
 
 def _known_part(constraint: str) -> str:

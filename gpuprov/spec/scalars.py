@@ -8,7 +8,6 @@ from typing import Final
 
 from gpuprov.model.address import pattern_of
 from gpuprov.model.codes import CODES
-from gpuprov.model.facets import BY_PATTERN
 from gpuprov.model.version import Constraint
 from gpuprov.spec.addresses import refuse_range
 from gpuprov.spec.sizes import refuse_size
@@ -108,6 +107,8 @@ def _date(text: str) -> str:
 
 
 def _facet(text: str) -> str:
+    from gpuprov.model.facets import BY_PATTERN  # noqa: PLC0415 - a long table, and most specs waive nothing
+
     if text in BY_PATTERN or pattern_of(text) in BY_PATTERN:
         return ""
     return f"there is no facet {text}"
@@ -157,6 +158,7 @@ _STORAGE: Final = r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?"
 _NAME: Final = r"[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?"
 _PACKAGE: Final = r"[a-z0-9][a-z0-9+.-]+"
 _RELEASE: Final = r"[1-9][0-9]?\.[0-9]{1,2}"
+_MIG: Final = r"[1-7]g\.[1-9][0-9]{0,2}gb[+a-z.-]*"
 _MODE: Final = r"[0-7]{3,4}"
 # PEP 503 and 508: the normalised name of a project, with extras.
 _REQUIREMENT: Final = r"[a-z0-9]+(-[a-z0-9]+)*(\[[a-z0-9]+(-[a-z0-9]+)*(,[a-z0-9]+(-[a-z0-9]+)*)*\])?"
@@ -180,6 +182,7 @@ CHECKS: Final[dict[str, Check]] = {
         quoted=True,
         pattern=_RELEASE,
     ),
+    "mig": Check("a MIG profile, such as 1g.10gb", _fits(_MIG, "no MIG profile has such a name"), pattern=_MIG),
     "mode": Check(
         'three or four octal digits, such as "0644"', _fits(_MODE, "the mode is not octal"), quoted=True, pattern=_MODE
     ),

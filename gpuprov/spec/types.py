@@ -6,12 +6,9 @@ from typing import Annotated
 
 from gpuprov.catalog.load import PACKAGED, Catalog
 from gpuprov.model.diagnostic import Span
-from gpuprov.model.finding import Waiver
+from gpuprov.model.waiver import Waiver
 from gpuprov.spec.about import About
 from gpuprov.spec.sizes import size_in_gib
-
-TARGET_STACK = "A lock holds one stack for each pool, on both targets; give hosts that differ a pool of their own."
-"""Why a target's own stack is refused, and the way on."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -180,9 +177,15 @@ class GpuSpec:
 
     model: Annotated[str, About("Name of a GPU in the catalog.", check="word", example="H100-SXM5-80GB")]
     per_host: Annotated[int, About("How many of them each host has.", maximum=64, example="8")]
-    mig: Annotated[object, About("MIG profiles.", not_yet="MIG is set up by a later release.", nothing=("none",))] = (
-        None
-    )
+    mig: Annotated[
+        Mapping[str, int] | None,
+        About(
+            "MIG profiles of each GPU, and how many of each; the layout is checked, and setting it up is built by a "
+            "later release.",
+            key="mig",
+            example="{1g.10gb: 7}",
+        ),
+    ] = None
     sharing: Annotated[
         object,
         About("How containers share a GPU.", not_yet="Sharing is set up by a later release.", nothing=("none",)),
@@ -269,6 +272,15 @@ class CloudImageSpec:
     builder: Annotated[str, About("Instance type of the builder.", check="word", example="c7i.2xlarge")] = "c7i.2xlarge"
 
 
+TARGET_STACK = About(
+    "Overrides of the spec's stack, field by field, for pools whose hosts are all on this target.",
+    null=False,
+    over="stack",
+    example='{container: {toolkit: "1.17.*"}}',
+)
+"""What is said of the stack of a target; a pool's own override counts more."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CloudSpec:
     """Hosts that are made in the cloud."""
@@ -299,7 +311,7 @@ class CloudSpec:
         object,
         About("Where the stack's state is kept.", not_yet="State outside `.gpuprov/` is built by a later release."),
     ] = None
-    stack: Annotated[object, About("Overrides of the stack on this target.", not_yet=TARGET_STACK)] = None
+    stack: Annotated[StackSpec | None, TARGET_STACK] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

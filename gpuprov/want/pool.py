@@ -1,6 +1,6 @@
 """The want of a pool: what every host of it must be."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, replace
 from typing import Final
 
@@ -34,15 +34,17 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
         components: the catalog's rows.
 
     Raises:
-        GpuprovError: GP-SPEC-006 when the pool has frameworks: nothing installs them yet; GP-SPEC-005 when a file of the spec takes a path of gpuprov's own, or is to hold NVIDIA's runtime
-            and is no JSON; GP-CAT-002 when the catalog has no NVML name for the pool's GPU; GP-LOCK-004 when the lock
+        GpuprovError: GP-SPEC-006 when the pool has frameworks or a MIG layout: nothing brings them to hosts yet;
+            GP-SPEC-005 when a file of the spec takes a path of gpuprov's own, or is to hold NVIDIA's runtime and is no
+            JSON; GP-CAT-002 when the catalog has no NVML name for the pool's GPU; GP-LOCK-004 when the lock
             lacks the pool.
     """
     locked = lock.pools.get(pool.name)
     if locked is None:
         raise GpuprovError(_stale(pool.name))
-    if any(pool.stack.frameworks.values()):
-        raise GpuprovError(_not_installed(pool, spec))
+    not_built = tuple(_not_built(pool, spec))
+    if not_built:
+        raise GpuprovError(*not_built)
     packages = _packages(locked)
     names = {package.name for package in packages}
     services = wanted_units(components, names, spec.exporters, gpus=pool.gpu is not None)
@@ -151,15 +153,25 @@ def _taken(spec: Spec, path: str, summary: str) -> Diagnostic:
     )
 
 
-def _not_installed(pool: PoolSpec, spec: Spec) -> Diagnostic:
-    own = f"pools.{pool.name}.stack.frameworks"
-    address = own if own in spec.spans else "stack.frameworks"
+def _not_built(pool: PoolSpec, spec: Spec) -> Iterator[Diagnostic]:
+    """What the spec may say, and `validate` and `lock` understand, and nothing brings to hosts yet."""
+    frameworks = [name for name, framework in pool.stack.frameworks.items() if framework]
+    if frameworks:
+        own = f"pools.{pool.name}.stack.frameworks"
+        address = own if own in spec.spans else "stack.frameworks"
+        what = f"frameworks ({', '.join(frameworks)}) are locked, but this release does not install them on hosts"
+        yield _later(what, address, "take `frameworks` out of the stack to change hosts", spec)
+    if pool.gpu is not None and pool.gpu.mig:
+        what = "the MIG layout is checked, but this release does not set it up on hosts"
+        yield _later(what, f"pools.{pool.name}.gpu.mig", "write `mig: null` to change hosts", spec)
+
+
+def _later(summary: str, address: str, hint: str, spec: Spec) -> Diagnostic:
     return Diagnostic(
         code="GP-SPEC-006",
-        summary="frameworks are locked, but this release does not install them on hosts",
+        summary=summary,
         address=address,
-        detail=f"The pool {pool.name} asks for {', '.join(name for name, f in pool.stack.frameworks.items() if f)}.",
-        hint="take `frameworks` out of the stack to change hosts; `validate` and `lock` accept it",
+        hint=f"{hint}; `validate` and `lock` accept it",
         span=spec.spans.get(address),
     )
 
