@@ -8,7 +8,7 @@ from gpuprov.app.site import Site
 from gpuprov.catalog.find import repository
 from gpuprov.catalog.load import Catalog
 from gpuprov.lock.candidates import is_os_name
-from gpuprov.lock.make import PoolInput
+from gpuprov.lock.pool_input import PoolInput
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.sources.definition import SourceDefinition
 from gpuprov.sources.os_source import KEYRINGS, os_sources

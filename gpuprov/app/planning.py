@@ -10,9 +10,10 @@ from gpuprov.compare.compare import compare_want
 from gpuprov.compare.waive import waive
 from gpuprov.model.change import HostPlan, Plan
 from gpuprov.model.fact import Known
-from gpuprov.model.finding import Finding, Waiver
+from gpuprov.model.finding import Finding
 from gpuprov.model.planned import Planned
 from gpuprov.model.snapshot import NotObserved, Snapshot
+from gpuprov.model.waiver import Waiver
 from gpuprov.plan.plan import plan_host
 from gpuprov.want.expectations import expectations
 from gpuprov.want.narrow import leave_alone

@@ -13,12 +13,12 @@ from gpuprov.converge.runner import converge
 from gpuprov.converge.types import HostOutcome, Removal, RunDocuments
 from gpuprov.document.canonical import canonical_json
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
-from gpuprov.model.finding import Waiver
 from gpuprov.model.host import Host
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.run import HostResult
 from gpuprov.model.snapshot import NotObserved, Snapshot
+from gpuprov.model.waiver import Waiver
 from gpuprov.plan.removal import removals
 from gpuprov.rollout.rollout import roll_out
 from gpuprov.rollout.types import Patience, Target, Tools

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from gpuprov.app.site import Site
 from gpuprov.lock.images import image_needs
-from gpuprov.lock.make import PoolInput, spec_inputs
+from gpuprov.lock.make import spec_inputs
+from gpuprov.lock.pool_input import PoolInput
 from gpuprov.lock.requests import catalog_inputs, pool_inputs
 from gpuprov.lock.types import Lock
 from gpuprov.lock.verdict import judge

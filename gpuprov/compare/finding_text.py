@@ -7,7 +7,8 @@ from gpuprov.compare.finding_id import finding_id
 from gpuprov.document.shape import Fields
 from gpuprov.document.snapshot_text import observation_value, read_evidence, read_observation
 from gpuprov.model.facet import Cost, ParityClass
-from gpuprov.model.finding import Finding, FindingKind, SideEvidence, Waiver
+from gpuprov.model.finding import Finding, FindingKind, SideEvidence
+from gpuprov.model.waiver import Waiver
 
 E = TypeVar("E", bound=StrEnum)
 

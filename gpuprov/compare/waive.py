@@ -5,7 +5,8 @@ from dataclasses import replace
 from datetime import date
 
 from gpuprov.model.address import member_address, pattern_of, split_address
-from gpuprov.model.finding import Finding, Waiver
+from gpuprov.model.finding import Finding
+from gpuprov.model.waiver import Waiver
 
 
 def covers(waiver: Waiver, address: str) -> bool:

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from gpuprov.lock.equal import EqualSet, Head, member_of
+from gpuprov.lock.equal import Head, member_of
 from gpuprov.lock.index import Index, Relation, Stanza
+from gpuprov.lock.pool_input import EqualSet
 from gpuprov.lock.types import Request
 from gpuprov.model.package import PackageRow
 from gpuprov.model.version import Constraint, sort_key, upstream

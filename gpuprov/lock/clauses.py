@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from gpuprov.lock.candidates import Candidates, from_source
-from gpuprov.lock.equal import EqualSet, member_of
+from gpuprov.lock.equal import member_of
 from gpuprov.lock.index import Group, Relation, Stanza
+from gpuprov.lock.pool_input import EqualSet
 from gpuprov.lock.types import Request
 from gpuprov.model.version import Constraint, upstream
 

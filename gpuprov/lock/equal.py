@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gpuprov.lock.index import Stanza
+from gpuprov.lock.pool_input import EqualSet
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.version import driver_branch, upstream
 
@@ -13,19 +14,6 @@ _RULE_SOURCE: Final = "NVIDIA Driver Installation Guide, version locking; seen 2
 _BRANCH_IN_NAME: Final = re.compile(r"(?:nvidia|cuda-drivers|libnv|nvlink)[a-z0-9-]*?-([3-9][0-9]{2})(?=$|-)")
 _DRIVER_FORM: Final = re.compile(r"[3-9][0-9]{2}\.[0-9]{2,3}(?:\.[0-9]{2})?")
 _VENDOR_NAME: Final = re.compile(r"nvidia|cuda-drivers|libnv|nvlink|libcuda")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EqualSet:
-    """Names whose packages must have one upstream version from one source."""
-
-    label: str
-    """What the set is called in messages, such as `driver`."""
-    names: frozenset[str]
-    driver: bool = False
-    """Whether it is the driver's: then packages that are not listed but versioned with the driver belong to it too."""
-    apart: frozenset[str] = frozenset()
-    """Names that look like the set's, and whose versions are their own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,15 +14,15 @@ def frameworks_body(frameworks: LockedFrameworks) -> dict[str, Any]:
         "python": need.python,
         "platform": need.platform,
         "indexes": [{"name": name, "url": need.indexes[name]} for name in sorted(need.indexes)],
-        "requests": [asdict(request) for request in sorted(need.requests)],
+        "requests": [asdict(request) for request in sorted(need.requests, key=lambda r: r.name)],
         "packages": [
             {
                 "name": package.name,
                 "version": package.version,
                 "source": package.source,
-                "wheels": [asdict(wheel) for wheel in sorted(package.wheels)],
+                "wheels": [asdict(wheel) for wheel in sorted(package.wheels, key=lambda w: w.filename)],
             }
-            for package in sorted(frameworks.packages)
+            for package in sorted(frameworks.packages, key=lambda p: p.name)
         ],
     }
 

@@ -1,17 +1,17 @@
 """Making a lock: every pool's requests resolved, and what of the answer is pinned."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from gpuprov.document.canonical import digest
 from gpuprov.lock.candidates import is_os_name
-from gpuprov.lock.equal import EqualSet
 from gpuprov.lock.index import Index, Stanza
+from gpuprov.lock.pool_input import PoolInput
 from gpuprov.lock.resolve import Problem, Resolution, resolve
 from gpuprov.lock.text import lock_digest
 from gpuprov.lock.types import (
-    FrameworkNeed,
     Lock,
     LockedFrameworks,
     LockedImage,
@@ -26,20 +26,7 @@ from gpuprov.spec.types import Spec
 
 ALL: Final = "*"
 """In `upgrade`: every package and every base image may move."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PoolInput:
-    """What one pool asks for."""
-
-    pool: str
-    os: str
-    arch: str
-    requests: tuple[Request, ...]
-    equal: tuple[EqualSet, ...] = ()
-    """Packages that must have one version: the driver's set first."""
-    frameworks: FrameworkNeed | None = None
-    """The Python packages that it asks for."""
+_LIST_PLACE: Final = re.compile(r"\[[0-9]+\]$")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,12 +117,18 @@ def _make_pool(inputs: LockInputs, pool: PoolInput) -> LockedPool | tuple[Diagno
         pool=pool.pool,
         os=pool.os,
         arch=pool.arch,
-        requests=tuple(sorted(pool.requests)),
+        requests=recorded_requests(pool.requests),
         packages=tuple(stanza.row for stanza in pinned),
         bounds=_bounds(answer.chosen, pinned),
         driver=drivers[0] if drivers else "",
         frameworks=inputs.frameworks.get(pool.pool),
     )
+
+
+def recorded_requests(requests: Iterable[Request]) -> tuple[Request, ...]:
+    """Requests as a lock records them: without their places in the lists of the spec, which move for nothing."""
+    plain = {replace(request, address=_LIST_PLACE.sub("", request.address)) for request in requests}
+    return tuple(sorted(plain))
 
 
 def kept_versions(previous: Lock | None, pool: PoolInput, upgrade: Iterable[str]) -> dict[str, str]:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gpuprov.lock.candidates import from_source
-from gpuprov.lock.equal import EqualSet, member_of
+from gpuprov.lock.equal import member_of
 from gpuprov.lock.index import Group, Index, Stanza
-from gpuprov.lock.make import ALL, PoolInput
+from gpuprov.lock.make import ALL
 from gpuprov.lock.moves import PYTHON
+from gpuprov.lock.pool_input import EqualSet, PoolInput
 from gpuprov.lock.types import Lock, LockedPool, Request
 from gpuprov.model.package import PackageRow
 from gpuprov.model.version import Constraint, upstream

@@ -6,9 +6,8 @@ from typing import Final
 from gpuprov.catalog.find import branch, branches_of, gpu, packages_for, system
 from gpuprov.catalog.load import FILES, PACKAGED, Catalog
 from gpuprov.catalog.rows import BranchRow, GpuRow, PackagesRow, Row, SystemRow
-from gpuprov.lock.equal import EqualSet
 from gpuprov.lock.frameworks import framework_need
-from gpuprov.lock.make import PoolInput
+from gpuprov.lock.pool_input import EqualSet, PoolInput
 from gpuprov.lock.types import Request
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.spec.types import DriverSpec, PoolSpec, Spec

@@ -39,7 +39,7 @@ class LockedSource:
     """Path on the hosts of the OS's own keyring that holds the keys; empty where gpuprov writes the key itself."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FrameworkRequest:
     """One Python package that the spec asks for, before it is resolved."""
 
@@ -65,7 +65,7 @@ class FrameworkNeed:
     """URL of every index that the spec names, by its name; without `pypi` the default index is the machine's own."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LockedWheel:
     """One file that holds a Python package."""
 
@@ -75,7 +75,7 @@ class LockedWheel:
     """Bytes; 0 where the index does not tell."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LockedFramework:
     """One Python package at one version, with every file of it that fits the hosts."""
 

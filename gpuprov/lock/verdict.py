@@ -7,7 +7,8 @@ from enum import StrEnum
 from gpuprov.lock.candidates import Candidates
 from gpuprov.lock.images import ImageNeed, images_by_need
 from gpuprov.lock.index import Index
-from gpuprov.lock.make import PoolInput
+from gpuprov.lock.make import recorded_requests
+from gpuprov.lock.pool_input import PoolInput
 from gpuprov.lock.types import (
     FrameworkNeed,
     FrameworkRequest,
@@ -127,7 +128,7 @@ def _pool_reasons(before: LockedPool | None, now: PoolInput) -> Iterator[StaleRe
     if (before.os, before.arch) != (now.os, now.arch):
         sides = (f"{before.os} {before.arch}", f"{now.os} {now.arch}")
         yield StaleReason(kind=Stale.SPEC, address=address, locked=sides[0], found=sides[1])
-    old, new = _by_key(before.requests), _by_key(now.requests)
+    old, new = _by_key(before.requests), _by_key(recorded_requests(now.requests))
     for key in sorted(old.keys() | new.keys()):
         if old.get(key) != new.get(key):
             yield StaleReason(

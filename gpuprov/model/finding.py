@@ -6,6 +6,7 @@ from typing import Final
 
 from gpuprov.model.facet import Cost, ParityClass
 from gpuprov.model.fact import Evidence, Observation
+from gpuprov.model.waiver import Waiver
 
 
 class FindingKind(StrEnum):
@@ -24,17 +25,6 @@ class FindingKind(StrEnum):
 
 
 _COUNTED: Final = frozenset({ParityClass.MUST_EQUAL, ParityClass.MUST_BE_COMPATIBLE})
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Waiver:
-    """A finding that the spec takes upon itself until a date."""
-
-    facet: str
-    """Address or pattern."""
-    reason: str
-    until: str
-    """ISO date, inclusive."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,9 +6,10 @@ from enum import StrEnum
 
 from gpuprov.model.diagnostic import Diagnostic, Span
 from gpuprov.model.fact import Observation
-from gpuprov.model.finding import Finding, Waiver
+from gpuprov.model.finding import Finding
 from gpuprov.model.snapshot import NotObserved
 from gpuprov.model.status import ExitStatus
+from gpuprov.model.waiver import Waiver
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -175,7 +175,8 @@ def _text(text: str) -> str:
 def _read(text: str, sources: Mapping[str, str]) -> tuple[LockedFramework, ...]:
     try:
         rows = tomllib.loads(text).get("packages", [])
-        return tuple(sorted(_package(row, sources.get(row["name"], _PYPI)) for row in rows))
+        found = [_package(row, sources.get(row["name"], _PYPI)) for row in rows]
+        return tuple(sorted(found, key=lambda p: p.name))
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise GpuprovError(_unusable(f"its answer has an unknown form ({type(error).__name__}: {error})")) from error
 
@@ -191,7 +192,8 @@ def _package(row: Mapping[str, Any], source: str) -> LockedFramework:
     ]
     if not wheels:
         raise ValueError(f"{row['name']} has no wheel")
-    return LockedFramework(name=row["name"], version=row["version"], source=source, wheels=tuple(sorted(wheels)))
+    wheels.sort(key=lambda wheel: wheel.filename)
+    return LockedFramework(name=row["name"], version=row["version"], source=source, wheels=tuple(wheels))
 
 
 def _sha256(text: str) -> str:

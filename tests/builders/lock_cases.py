@@ -5,9 +5,9 @@ from typing import Any
 
 from stanza_rows import index_of
 
-from gpuprov.lock.equal import EqualSet
 from gpuprov.lock.index import Index
-from gpuprov.lock.make import LockInputs, PoolInput, make_lock
+from gpuprov.lock.make import LockInputs, make_lock
+from gpuprov.lock.pool_input import EqualSet, PoolInput
 from gpuprov.lock.types import Lock, Request
 from gpuprov.model.diagnostic import Diagnostic
 

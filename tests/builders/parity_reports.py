@@ -4,9 +4,10 @@ from gpuprov.compare.finding_id import finding_id
 from gpuprov.model.diagnostic import Diagnostic, Severity, Span
 from gpuprov.model.facet import Cost, ParityClass
 from gpuprov.model.fact import Absent, Evidence, Known, Observation, Unknown
-from gpuprov.model.finding import Finding, FindingKind, SideEvidence, Waiver
+from gpuprov.model.finding import Finding, FindingKind, SideEvidence
 from gpuprov.model.snapshot import NotObserved
 from gpuprov.model.status import ExitStatus
+from gpuprov.model.waiver import Waiver
 from gpuprov.parity.groups import group_findings, group_hosts
 from gpuprov.parity.types import (
     Compared,

@@ -16,8 +16,9 @@ from stanza_rows import stanza_text
 
 from gpuprov.document.envelope import seal
 from gpuprov.lab.vendor.signing import SigningKey, make_key
-from gpuprov.lock.make import LockInputs, PoolInput, make_lock
+from gpuprov.lock.make import LockInputs, make_lock
 from gpuprov.lock.moves import moves
+from gpuprov.lock.pool_input import PoolInput
 from gpuprov.lock.text import KIND, read_edited, read_lock, write_lock
 from gpuprov.lock.types import Lock
 from gpuprov.lock.verdict import judge

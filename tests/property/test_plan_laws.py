@@ -11,8 +11,9 @@ from gpuprov.compare.waive import waive
 from gpuprov.model.address import pattern_of, split_address
 from gpuprov.model.change import Action, HostPlan
 from gpuprov.model.fact import Absent, Known, Observation, Unknown
-from gpuprov.model.finding import Finding, FindingKind, Waiver
+from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.model.snapshot import Snapshot
+from gpuprov.model.waiver import Waiver
 from gpuprov.plan.guard import moved
 from gpuprov.plan.plan import plan_host
 from gpuprov.want.expectations import expectations

@@ -10,8 +10,9 @@ from typing import Final
 from gpuprov.compare.finding_id import finding_id
 from gpuprov.model.diagnostic import Diagnostic, Severity
 from gpuprov.model.fact import Evidence
-from gpuprov.model.finding import Finding, FindingKind, Waiver
+from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.model.status import ExitStatus
+from gpuprov.model.waiver import Waiver
 from gpuprov.parity.types import DriverRow, Group, Row
 from gpuprov.render.observation import observation_text, printable
 from gpuprov.render.reports.page import cells, code, page, section, table, text

@@ -15,7 +15,7 @@ from gpuprov.compare.finding_id import finding_id
 from gpuprov.document.snapshot_text import write_snapshot
 from gpuprov.model.facet import Cost, ParityClass
 from gpuprov.model.fact import Absent, Evidence, Known, Unknown
-from gpuprov.model.finding import Waiver
+from gpuprov.model.waiver import Waiver
 from gpuprov.parity.types import Compared, Parity, Terms
 from gpuprov.parity.verdict import judge
 from gpuprov.probe.collectors import BY_NAME

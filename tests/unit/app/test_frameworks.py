@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from gpuprov.app.frameworks import locked_frameworks
-from gpuprov.lock.make import PoolInput
+from gpuprov.lock.pool_input import PoolInput
 from gpuprov.lock.types import (
     FrameworkNeed,
     FrameworkRequest,

@@ -9,7 +9,8 @@ from gpuprov.compare.finding_text import finding_value, read_finding
 from gpuprov.document.shape import Fields
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.fact import Absent, Known, Unknown
-from gpuprov.model.finding import Finding, FindingKind, Waiver
+from gpuprov.model.finding import Finding, FindingKind
+from gpuprov.model.waiver import Waiver
 from gpuprov.want.expectations import expectations
 from gpuprov.want.owned import owned_of
 

@@ -4,7 +4,7 @@ from host_builders import edit, make_want, satisfied
 from gpuprov.compare.compare import compare_want
 from gpuprov.compare.waive import covers, expired, waive
 from gpuprov.model.fact import Known
-from gpuprov.model.finding import Waiver
+from gpuprov.model.waiver import Waiver
 from gpuprov.want.expectations import expectations
 from gpuprov.want.owned import owned_of
 

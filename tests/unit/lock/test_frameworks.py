@@ -7,8 +7,9 @@ import pytest
 
 from gpuprov.document.envelope import seal
 from gpuprov.lock.frameworks import framework_need, kept_frameworks, preferred_versions
-from gpuprov.lock.make import LockInputs, PoolInput, make_lock
+from gpuprov.lock.make import LockInputs, make_lock
 from gpuprov.lock.moves import moves
+from gpuprov.lock.pool_input import PoolInput
 from gpuprov.lock.text import KIND, read_lock, write_lock
 from gpuprov.lock.types import (
     FrameworkNeed,
@@ -106,10 +107,8 @@ def frameworks_of(*, need: FrameworkNeed = NEED, torch: str = "2.9.1") -> Locked
     return LockedFrameworks(
         need=need,
         packages=tuple(
-            sorted(
-                LockedFramework(name=name, version=version, source=source, wheels=(wheel(name, version),))
-                for name, version, source in rows
-            )
+            LockedFramework(name=name, version=version, source=source, wheels=(wheel(name, version),))
+            for name, version, source in sorted(rows)
         ),
     )
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gpuprov.lock.equal import EqualSet
 from gpuprov.lock.index import MemoryIndex
-from gpuprov.lock.make import ALL, LockInputs, PoolInput, is_os_source, make_lock, spec_inputs
+from gpuprov.lock.make import ALL, LockInputs, is_os_source, make_lock, spec_inputs
+from gpuprov.lock.pool_input import EqualSet, PoolInput
 from gpuprov.lock.text import write_lock
 from gpuprov.lock.types import Lock, LockedSource, Request
 from gpuprov.model.diagnostic import Span

@@ -8,7 +8,7 @@ import pytest
 
 from gpuprov.lock.images import ImageNeed
 from gpuprov.lock.index import Index, MemoryIndex
-from gpuprov.lock.make import PoolInput
+from gpuprov.lock.pool_input import PoolInput
 from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource, Request
 from gpuprov.lock.verdict import Newer, Stale, StaleReason, judge
 from gpuprov.lock.verdict_text import stale_diagnostic

@@ -7,8 +7,8 @@ from gpuprov.compare.compare import compare_want
 from gpuprov.document.canonical import canonical_json
 from gpuprov.document.envelope import open_document, seal
 from gpuprov.model.fact import Known
-from gpuprov.model.finding import Waiver
 from gpuprov.model.snapshot import NotObserved
+from gpuprov.model.waiver import Waiver
 from gpuprov.parity.driver import driver_facts
 from gpuprov.parity.report import report_body
 from gpuprov.parity.types import Compared, Parity, Terms

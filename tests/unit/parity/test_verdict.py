@@ -8,8 +8,9 @@ import yaml
 
 from gpuprov.model.facet import Cost, ParityClass
 from gpuprov.model.fact import Absent, Known, Unknown
-from gpuprov.model.finding import Finding, FindingKind, Waiver
+from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.model.snapshot import NotObserved
+from gpuprov.model.waiver import Waiver
 from gpuprov.parity.types import Compared, FailOn, Parity, Terms, WaiverTrouble
 from gpuprov.parity.verdict import judge
 

@@ -11,7 +11,7 @@ from host_builders import VERSIONS, edit, fresh, make_want, observation, satisfi
 from gpuprov.compare.compare import compare_want
 from gpuprov.compare.waive import waive
 from gpuprov.model.change import Change, HostPlan
-from gpuprov.model.finding import Waiver
+from gpuprov.model.waiver import Waiver
 from gpuprov.plan.plan import plan_host
 from gpuprov.want.empty import empty_want
 from gpuprov.want.expectations import expectations

@@ -5,7 +5,7 @@ from host_builders import make_snapshot
 
 from gpuprov.catalog.find import component_of
 from gpuprov.compare.compare import compare_snapshots, count_common
-from gpuprov.model.finding import Waiver
+from gpuprov.model.waiver import Waiver
 from gpuprov.parity.driver import driver_facts
 from gpuprov.parity.types import Compared, FailOn, Parity, Terms
 from gpuprov.parity.verdict import judge

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gpuprov.lab.vendor.repository import VendorRepository, build
-from gpuprov.lock.equal import EqualSet
-from gpuprov.lock.make import LockInputs, PoolInput, make_lock
+from gpuprov.lock.make import LockInputs, make_lock
+from gpuprov.lock.pool_input import EqualSet, PoolInput
 from gpuprov.lock.types import Lock, Request
 from gpuprov.sources.definition import SourceDefinition, locked
 from gpuprov.sources.index import open_index
