@@ -90,6 +90,8 @@ class Table:
     rows: tuple[Row, ...]
     backing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Fields that only some of the sources speak of: field to ids."""
+    written: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Of rows of the user's: id to the fields that they write themselves."""
     about: str = ""
 
 
@@ -123,12 +125,26 @@ def rows(cls: type[R], catalog: Catalog = PACKAGED) -> tuple[R, ...]:
 
 
 def cite(row: Row, field: str = "", catalog: Catalog = PACKAGED) -> str:
-    """Where a row, or one field of it, comes from: title and date of its sources, a user's own first."""
+    """Where a row, or one field of it, comes from: title and date of its sources."""
     name = next(name for name, kind in FILES.items() if isinstance(row, kind))
     found = catalog.table(name)
-    speaking = found.backing.get(field, ())
-    keys = [key for key in row.sources if key in speaking or key.startswith(OWN)]
-    return "; ".join(f"{found.sources[key].title}, {found.sources[key].as_of}" for key in keys or row.sources)
+    keys = speaking(row, field, found) or row.sources
+    return "; ".join(f"{found.sources[key].title}, {found.sources[key].as_of}" for key in keys)
+
+
+def speaking(row: Row, field: str, table: Table) -> tuple[str, ...]:
+    """Ids of the sources that speak of a field of a row; none where the table does not tell.
+
+    A field that the user's own row writes has the user's sources, and no other field has them.
+    """
+    if row.id in table.written:
+        mine = field in table.written[row.id]
+        keys = tuple(key for key in row.sources if key.startswith(OWN) == mine)
+        if mine:
+            return keys
+    else:
+        keys = row.sources
+    return tuple(key for key in keys if key in table.backing.get(field, ()))
 
 
 def read_table(text: str, file: str, cls: type[Row]) -> Table:

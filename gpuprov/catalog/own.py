@@ -86,13 +86,20 @@ class _File:
         mine: dict[str, Row] = {}
         for row in written:
             self._row(row, before, everything, mine)
+        fields = {str(row.value.get("id")): frozenset(row.value) for row in written}
         if self.wrong:
             raise GpuprovError(*self.wrong)
         rows = (*(mine.get(row.id, row) for row in packaged.rows), *(r for r in mine.values() if r.id not in before))
         dates = [f"{s.as_of}{_LAST_DAY.get(len(s.as_of), '')}" for s in sources.values() if s.as_of[:1].isdigit()]
-        return Table(
-            as_of=max([packaged.as_of, *dates]), sources=everything, rows=rows, backing=packaged.backing
-        ), self._note(mine, before)
+        table = Table(
+            as_of=max([packaged.as_of, *dates]),
+            sources=everything,
+            rows=rows,
+            backing=packaged.backing,
+            written=fields,
+            about=packaged.about,
+        )
+        return table, self._note(mine, before)
 
     def _row(
         self, row: Fields, before: Mapping[str, Row], sources: Mapping[str, SourceRow], mine: dict[str, Row]

@@ -68,12 +68,6 @@ def known_fields(row: Row) -> tuple[tuple[str, Any, bool], ...]:
     return tuple((f.name, getattr(row, f.name), row.knows(f.name)) for f in fields(row) if f.name not in hidden)
 
 
-def backed_by(row: Row, field: str, table: Table) -> tuple[str, ...]:
-    """Ids of the sources that speak of a field of a row, where the table tells; else none."""
-    speaking = table.backing.get(field, ())
-    return tuple(key for key in row.sources if key in speaking or key.startswith(OWN))
-
-
 def counts(catalog: Catalog) -> tuple[TableCount, ...]:
     """How many rows each table has, by name."""
     found = []

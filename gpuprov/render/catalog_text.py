@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from gpuprov.catalog.load import OWN, Table
+from gpuprov.catalog.load import OWN, Table, speaking
 from gpuprov.catalog.rows import Row
-from gpuprov.catalog.view import Shown, TableCount, backed_by, known_fields, sources_of
+from gpuprov.catalog.view import Shown, TableCount, known_fields, sources_of
 from gpuprov.model.diagnostic import Diagnostic, status_of
 from gpuprov.render.json_text import diagnostics_body
 from gpuprov.render.terminal import Terminal
@@ -123,7 +123,7 @@ def _row(kind: str, row: Row, table: Table, terminal: Terminal) -> None:
         shown = _shown(value) if known else "unknown: no source that was seen says it"
         line = Text(f"  {name:<{width}}  ")
         line.append(shown, style="" if known else "warning")
-        backed = backed_by(row, name, table)
+        backed = speaking(row, name, table)
         if backed and known and shown != _NOTHING:
             line.append(f"  [{', '.join(backed)}]", style="quiet")
         out.print(line)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gpuprov.catalog.find import architecture, branch, gpu
-from gpuprov.catalog.load import cite
+from gpuprov.catalog.load import cite, rows
 from gpuprov.catalog.rows import ArchitectureRow, BranchRow, GpuRow
 from gpuprov.model.version import compare_driver
 from gpuprov.rules.answer import Answer, Said, Verdict, unknown
@@ -66,7 +66,9 @@ def _supports(facts: PoolFacts, number: int, row: GpuRow, arch: ArchitectureRow)
             what=f"branch {number} is for {', '.join(branch_row.architectures)}",
             source=cite(branch_row, "architectures", facts.catalog),
         )
-        yield _too_old(facts, row, f"branch {number} does not support {arch.id}", said)
+        is_of = Said(what=f"the {row.id} is {row.architecture}", source=cite(row, "architecture", facts.catalog))
+        what = f"branch {number} does not support {arch.id}"
+        yield _too_old(facts, what, (said, is_of), f"use one of the branches {_branches_for(facts, arch)}")
     else:
         yield from _above_floor(facts, branch_row, row, arch)
 
@@ -81,7 +83,9 @@ def _above_floor(facts: PoolFacts, branch_row: BranchRow, row: GpuRow, arch: Arc
         yield unknown(_BRANCH, facts.addresses.gpu, what, table="gpus", verdict=Verdict.NOTE)
     elif compare_driver(driver, floor) < 0:
         said = Said(what=f"the {row.id} needs {floor}", source=cite(floor_row, "min_driver", facts.catalog))
-        yield _too_old(facts, row, f"{row.id} needs {floor} or newer; {driver} is older", said)
+        has = Said(what=f"the driver is {driver}", at=facts.addresses.driver)
+        what = f"{row.id} needs {floor} or newer; {driver} is older"
+        yield _too_old(facts, what, (said, has), f"use driver {floor} or newer")
 
 
 def _rows(facts: PoolFacts, model: str) -> tuple[GpuRow | None, ArchitectureRow | None]:
@@ -105,15 +109,21 @@ def _dropped(facts: PoolFacts, number: int, row: GpuRow, arch: ArchitectureRow) 
     )
 
 
-def _too_old(facts: PoolFacts, row: GpuRow, what: str, said: Said) -> Answer:
+def _branches_for(facts: PoolFacts, arch: ArchitectureRow) -> str:
+    """The branches that support an architecture and are not ended, else all that support it."""
+    fitting = [row for row in rows(BranchRow, facts.catalog) if (arch.listed_as or arch.id) in row.architectures]
+    return ", ".join(row.id for row in fitting if row.status == "supported") or ", ".join(row.id for row in fitting)
+
+
+def _too_old(facts: PoolFacts, what: str, said: tuple[Said, ...], way: str) -> Answer:
     return Answer(
         rule=_BRANCH,
         verdict=Verdict.REFUSED,
         address=facts.addresses.driver,
         summary=f"the driver is too old for the GPU: {what}",
-        facts=(said, Said(what=f"the {row.id} is {row.architecture}", source=cite(row, "architecture", facts.catalog))),
+        facts=said,
         consequence="The driver would load and not find the GPU.",
-        satisfies="use a newer driver",
+        satisfies=way,
     )
 
 

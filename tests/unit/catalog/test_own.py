@@ -43,12 +43,12 @@ def test_wrong_rows_are_refused_at_their_place(case: dict[str, Any]) -> None:
         assert word in f"{found[0].summary} {found[0].hint}"
 
 
-def test_an_own_row_cites_its_own_source_first() -> None:
+def test_what_an_own_row_writes_has_its_own_source_and_the_rest_the_packaged_ones() -> None:
     own = read_own(GOOD[1]["files"])
     row = next(row for row in own.catalog.table("gpus").rows if row.id == "H100-SXM5-80GB")
-    cited = cite(row, "min_driver", own.catalog)
-    assert cited.startswith("our data sheet, 2026-10-05; ")
-    assert "MIG User Guide" in cited
+    assert cite(row, "min_driver", own.catalog) == "our data sheet, 2026-10-05"
+    assert "our data sheet" not in cite(row, "pci_ids", own.catalog)
+    assert cite(row, "", own.catalog).startswith("our data sheet, 2026-10-05; ")
 
 
 TEXT = GOOD[1]["files"]["gpus.yaml"]

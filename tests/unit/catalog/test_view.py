@@ -2,9 +2,9 @@
 
 import pytest
 
-from gpuprov.catalog.load import FILES, PACKAGED
+from gpuprov.catalog.load import FILES, PACKAGED, speaking
 from gpuprov.catalog.own import read_own
-from gpuprov.catalog.view import backed_by, counts, known_fields, show, sources_of
+from gpuprov.catalog.view import counts, known_fields, show, sources_of
 from gpuprov.model.diagnostic import GpuprovError
 
 ROWS = {
@@ -65,9 +65,10 @@ def test_a_field_is_shown_with_whether_and_by_whom_it_is_backed() -> None:
     known = {name: knows for name, _, knows in known_fields(shown.rows[0])}
     assert not known["min_driver"]
     assert known["fabric"]
-    assert backed_by(shown.rows[0], "pci_ids", shown.table) == ("pciids", "okm")
-    assert backed_by(shown.rows[0], "power_w", shown.table) == ()
+    assert speaking(shown.rows[0], "pci_ids", shown.table) == ("pciids", "okm")
+    assert speaking(shown.rows[0], "power_w", shown.table) == ()
     assert [key for key, _ in sources_of(shown.rows[0], shown.table)][:2] == ["pciids", "hmc"]
     own = show(read_own(ROWS).catalog, "gpus", "T4")
     assert own.table is not None
-    assert backed_by(own.rows[0], "min_driver", own.table) == ("own/card", "okm")
+    assert speaking(own.rows[0], "min_driver", own.table) == ("own/card",)
+    assert speaking(own.rows[0], "pci_ids", own.table) == ("pciids", "okm")

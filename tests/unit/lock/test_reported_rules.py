@@ -36,7 +36,7 @@ def lock_of(given: dict[str, Any]) -> Lock:
     pool = LockedPool(
         pool="train", os="debian-12", arch="amd64", requests=(), packages=packages, bounds=(), driver=given["driver"]
     )
-    return Lock(spec_inputs="", catalog_inputs="", sources=(), pools={"train": pool}, digest="")
+    return Lock(spec_inputs="", catalog_inputs={}, sources=(), pools={"train": pool}, digest="")
 
 
 def told(found: Iterable[Diagnostic]) -> list[list[str]]:
