@@ -21,8 +21,8 @@ echo 'rules '
   sed -n -E -e '/^[[:space:]]*[UG]ID_(MIN|MAX)[[:space:]]/p' -e 's/^[[:space:]]*passwd:/names /p' $f || exit 1
 echo end
 """
-_PERSON = re.compile(r"([^:\s]+):(\d{1,10}):(\d{1,10}):([^:]*)")
-_GROUP = re.compile(r"([^:\s]+):(\d{1,10}):([^:]*)")
+_PERSON = re.compile(r"([^:]+):(\d{1,10}):(\d{1,10}):([^:]*)")
+_GROUP = re.compile(r"([^:]+):(\d{1,10}):([^:]*)")
 _PEOPLE = (1000, 60000)
 """UID_MIN and UID_MAX of login.defs(5) where the file does not say."""
 
