@@ -48,6 +48,8 @@ _UUID = re.compile(r"(?i)(?<![0-9a-f])(?<![0-9a-f]-)[0-9a-f]{8}(?:-[0-9a-f]{4}){
 _GUID = re.compile(r"(?:(?<=guid:)|(?<![\w:]))[0-9a-f]{4}(?::[0-9a-f]{4}){3}(?![\w:])")
 _MAC = re.compile(r"(?i)(?<![\w:])[0-9a-f]{2}(?::[0-9a-f]{2}){5}(?![\w:])")
 _VOLUME = re.compile(r"(?<=vol)(-?)([0-9a-f]{8}|[0-9a-f]{17})(?![0-9a-f])")
+_SIGNER = re.compile(r"(?m)^(?:signer: +|subject ).*")
+"""Who signed a module, and whose keys are enrolled: a host's own key has its name. Both must change alike."""
 _SERIAL = re.compile(
     r"(?i)\bserial(?:[ _-]?number)?[\"']?\s*[:=]\s*[\"']?(?!vol[0-9a-f]+\b)([A-Za-z0-9_.-]*[0-9][A-Za-z0-9_.-]*)"
 )
@@ -105,6 +107,8 @@ class Sharing:
         text = _URL.sub(lambda m: m[1] + self._server(m[2]), text)
         if collector == "ports":
             return _SOCKET.sub(lambda m: self._socket(m[1]), text)
+        if names is not None and collector in {"module", "secure_boot"}:
+            return _SIGNER.sub(lambda line: names.sub(lambda m: self.host(m[0]), line[0]), text)
         if collector not in NAMING:
             return text
         if collector == "mounts":
