@@ -47,13 +47,26 @@ def _object(cls: type) -> Schema:
 
 def _field(spec_field: "Field[Any]") -> Schema:
     hint, about = field_type(spec_field)
-    schema = _hint(hint, about)
+    schema = _without_required(_hint(hint, about)) if about.over else _hint(hint, about)
     schema["description"] = about.text if not about.not_yet else f"{about.text} {about.not_yet}"
     if isinstance(spec_field.default, str | bool | int) and spec_field.default != "":
         schema["default"] = spec_field.default
     if about.example:
         schema["examples"] = [_plain(parse_yaml(about.example, "example"))]
     return schema
+
+
+def _without_required(schema: Schema) -> Schema:
+    """The schema of a mapping that is laid over another: parts may be left out; a list takes the place of the other."""
+    loose: Schema = {}
+    for key, value in schema.items():
+        if key == "properties":
+            loose[key] = {name: _without_required(part) for name, part in value.items()}
+        elif key in {"anyOf", "additionalProperties"} and value is not False:
+            loose[key] = [_without_required(part) for part in value] if key == "anyOf" else _without_required(value)
+        elif key != "required":
+            loose[key] = value
+    return loose
 
 
 def _plain(node: Node) -> object:

@@ -15,6 +15,8 @@ def value_words(field: SpecField) -> str:
     hint, about = field.hint, field.about
     if about.not_yet:
         return "not yet"
+    if about.over:
+        return f"mapping, laid over `{about.over}`"
     if about.choices:
         built = " or ".join(f"`{choice}`" for choice in about.choices if choice not in about.later)
         return f"list of {built}" if get_origin(hint) is tuple else built

@@ -23,6 +23,8 @@ class About:
     """The text that stands for None in a field that must be written, such as `none` of `gpu: none`."""
     null: bool = True
     """Whether an optional field may be written as null; false where null could mean two things."""
+    over: str = ""
+    """The address that the mapping is laid over, such as `stack`: it has the same fields, and none is required."""
     key: str = ""
     """In a mapping of names: the check of the keys."""
     single: bool = False

@@ -36,6 +36,7 @@ def _problems(spec: WrittenSpec, decoder: Decoder, catalog: Catalog) -> Iterator
             yield from _system(os, f"{join('sources', name)}.systems[{index}]", catalog)
     # The spec's own stack first: what a pool inherits is then told once, where it was written.
     yield from _stack(spec.stack, "stack", spec, catalog)
+    yield from _target_stacks(spec, catalog)
     yield from _pools(spec, decoder, catalog)
     yield from _repeated(spec.monitoring.exporters, "monitoring.exporters", "exporter")
     yield from cloud_problems(spec)
@@ -200,3 +201,25 @@ def _repeated(values: Sequence[str], at: str, what: str) -> Iterator[Diagnostic]
                 hint="take one of the two away",
             )
         seen.add(value)
+
+
+def _target_stacks(spec: WrittenSpec, catalog: Catalog) -> Iterator[Diagnostic]:
+    """Check each target's own stack, and refuse it beside pools that are on both: a lock holds one for each pool."""
+    both = [name for name, pool in spec.pools.items() if pool.onprem is not None and pool.cloud is not None]
+    for name, target in (("onprem", spec.targets.onprem), ("cloud", spec.targets.cloud)):
+        if target is None or target.stack is None:
+            continue
+        at = f"targets.{name}.stack"
+        yield from _stack(target.stack, at, spec, catalog)
+        if both:
+            yield Diagnostic(
+                code="GP-SPEC-005",
+                summary=f"{_pools_of(both)} hosts on both targets, and a pool has one stack",
+                address=at,
+                detail="A pool's hosts are equal by intention, wherever they are; the lock holds one stack for it.",
+                hint="give the hosts of each target a pool of their own, or override at the pools: `pools.NAME.stack`",
+            )
+
+
+def _pools_of(names: Sequence[str]) -> str:
+    return f"the pool {names[0]} has" if len(names) == 1 else f"the pools {', '.join(names)} have"

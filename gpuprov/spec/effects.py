@@ -25,6 +25,7 @@ _FILE: Final = ("file[*].sha256", "file[*].mode", "file[*].owner", "file[*].grou
 _SERVICE: Final = ("service[*].active", "service[*].enabled")
 _DRIVER: Final = ("stack.driver.on_disk", "stack.driver.loaded", "stack.driver.nvml")
 _RELOCK: Final = "The lock is stale until `gpuprov lock` ran;"
+_AS_STACK: Final = "As the same field of the spec's `stack`, on the hosts that it is for."
 
 
 def _row(address: str, cost: Cost, change: str, *facets: str) -> Effect:
@@ -118,7 +119,9 @@ EFFECTS: Final[tuple[Effect, ...]] = (
     ),
     _row("pools.*.onprem", Cost.NOTHING, "Other hosts belong to the pool; those that left it are not touched."),
     _row("pools.*.rollout", Cost.NOTHING, "The next run takes other steps."),
-    _row("pools.*.stack", Cost.REBOOT, "As the same field of the spec's `stack`, on the pool's hosts."),
+    _row("pools.*.stack", Cost.REBOOT, _AS_STACK),
+    _row("targets.onprem.stack", Cost.REBOOT, _AS_STACK),
+    _row("targets.cloud.stack", Cost.REBOOT, _AS_STACK),
     _row("pools.*.verify", Cost.NOTHING, "The commands run after the next change of a host."),
     _row(
         "pools.*.cloud",

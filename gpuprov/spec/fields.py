@@ -11,7 +11,6 @@ from gpuprov.spec.written import WrittenSpec
 
 _ANY: Final = About("")
 _PART: Final = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[([0-9]+|\*)\]|\.?([^.\[\]"]+)')
-_STACK: Final = "pools.*.stack"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +29,7 @@ class SpecField:
 
 
 def spec_fields() -> Iterator[SpecField]:
-    """Every field of the spec, parents before their fields; a pool's stack has the fields of the spec's."""
+    """Every field of the spec, parents before their fields; what is laid over `stack` has the same fields as it."""
     yield from _fields(WrittenSpec, "")
 
 
@@ -39,7 +38,7 @@ def find_field(address: str) -> SpecField | None:
     parts = split_path(address)
     if not parts:
         return None
-    if parts[0] == "pools" and parts[2:3] == ("stack",) and len(parts) > 3:  # noqa: PLR2004 - pools.NAME.stack.X
+    if parts[0] in {"pools", "targets"} and parts[2:3] == ("stack",) and len(parts) > 3:  # noqa: PLR2004 - laid over it
         parts = parts[2:]
     return next((f for f in spec_fields() if _names(split_path(f.address), parts)), None)
 
@@ -87,7 +86,7 @@ def _fields(cls: type, prefix: str) -> Iterator[SpecField]:
             required=is_required(spec_field),
             default=default,
         )
-        if address != _STACK and not about.not_yet:
+        if not about.over and not about.not_yet:
             yield from _below(hint, address)
 
 

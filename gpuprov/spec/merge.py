@@ -1,10 +1,15 @@
-"""A pool's stack laid over the spec's, as trees: each value keeps the place where it was written."""
+"""The stacks of targets and pools laid over the spec's, as trees: each value keeps the place where it was written."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
-from gpuprov.document.node import Entry, MappingNode, Node, SequenceNode
+from gpuprov.document.node import Entry, MappingNode, Node, Scalar, SequenceNode
 from gpuprov.document.yaml_text import MAX_VALUES
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Span
+
+TARGETS: Final = ("onprem", "cloud")
+"""The targets, by their keys in `targets` and in a pool."""
 
 
 def merge_nodes(base: Node | None, over: Node) -> Node:
@@ -20,34 +25,71 @@ def merge_nodes(base: Node | None, over: Node) -> Node:
 
 
 def with_overrides(root: MappingNode) -> MappingNode:
-    """A spec's tree in which every pool's `stack` is the spec's with the pool's overrides; pools without one stay.
+    """A spec's tree in which every `stack` of a target or a pool is whole.
+
+    A target's is the spec's with the target's overrides. A pool's is that of its target, where its hosts are all on
+    one, else the spec's, with the pool's overrides; a pool that nothing overrides has none, and the spec's counts.
 
     Raises:
         GpuprovError: GP-DOC-003 when the overrides together make more values than a document may have.
     """
-    base, pools = root.get("stack"), root.get("pools")
+    base, pools, targets = root.get("stack"), root.get("pools"), root.get("targets")
+    laid = _targets(targets, base) if isinstance(targets, MappingNode) else {}
+    if isinstance(targets, MappingNode):
+        for name, stack in laid.items():
+            target = targets.get(name)
+            if isinstance(target, MappingNode):
+                targets = _with(targets, name, _with(target, "stack", stack.value))
+        root = _with(root, "targets", targets)
     if not isinstance(pools, MappingNode):
         return root
-    own = sum(isinstance(entry.value, MappingNode) and entry.value.get("stack") is not None for entry in pools.entries)
-    if own * _size(base) > MAX_VALUES:
-        raise GpuprovError(_too_many(own, pools.span))
-    return _replace(root, "pools", _each_pool(pools, base))
+    own = {entry.key.text: _overrides(entry.value, laid) for entry in pools.entries}
+    size = max((_size(node) for node in (base, *(entry.value for entry in laid.values()))), default=0)
+    if sum(map(bool, own.values())) * size > MAX_VALUES:
+        raise GpuprovError(_too_many(sum(map(bool, own.values())), pools.span))
+    entries = (_pool(entry, own[entry.key.text], base) for entry in pools.entries)
+    return _with(root, "pools", replace(pools, entries=tuple(entries)))
 
 
-def _each_pool(pools: MappingNode, base: Node | None) -> MappingNode:
-    entries = []
-    for entry in pools.entries:
-        own = entry.value.get("stack") if isinstance(entry.value, MappingNode) else None
-        if own is not None and isinstance(entry.value, MappingNode):
-            entries.append(Entry(entry.key, _replace(entry.value, "stack", merge_nodes(base, own))))
-        else:
-            entries.append(entry)
-    return replace(pools, entries=tuple(entries))
+def _targets(targets: MappingNode, base: Node | None) -> dict[str, Entry]:
+    """The whole stack of each target that has one."""
+    found = {}
+    for name in TARGETS:
+        target = targets.get(name)
+        for entry in target.entries if isinstance(target, MappingNode) else ():
+            if entry.key.text == "stack":
+                found[name] = Entry(entry.key, merge_nodes(base, entry.value))
+    return found
 
 
-def _replace(node: MappingNode, key: str, value: Node) -> MappingNode:
-    entries = (Entry(entry.key, value) if entry.key.text == key else entry for entry in node.entries)
-    return replace(node, entries=tuple(entries))
+def _overrides(pool: Node, laid: Mapping[str, Entry]) -> tuple[Entry, ...]:
+    """What lies over the spec's stack in a pool: its target's stack, and its own."""
+    if not isinstance(pool, MappingNode):
+        return ()
+    on = [
+        name
+        for name in TARGETS
+        if (node := pool.get(name)) is not None and not (isinstance(node, Scalar) and node.is_null)
+    ]
+    of_target = (laid[on[0]],) if len(on) == 1 and on[0] in laid else ()
+    return (*of_target, *(entry for entry in pool.entries if entry.key.text == "stack"))
+
+
+def _pool(entry: Entry, over: tuple[Entry, ...], base: Node | None) -> Entry:
+    if not over or not isinstance(entry.value, MappingNode):
+        return entry
+    stack = base
+    for layer in over:
+        stack = merge_nodes(stack, layer.value)
+    return Entry(entry.key, _with(entry.value, "stack", stack or over[-1].value, key=over[-1].key))
+
+
+def _with(node: MappingNode, name: str, value: Node, key: Scalar | None = None) -> MappingNode:
+    """A mapping with another value of a key, or with the key added."""
+    entries = tuple(Entry(entry.key, value) if entry.key.text == name else entry for entry in node.entries)
+    if key is not None and node.get(name) is None:
+        entries = (*entries, Entry(key, value))
+    return replace(node, entries=entries)
 
 
 def _size(node: Node | None) -> int:

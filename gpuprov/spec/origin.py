@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from gpuprov.model.diagnostic import Span
 from gpuprov.spec.fields import field_type
+from gpuprov.spec.merge import TARGETS
 from gpuprov.spec.tree import join
 from gpuprov.spec.written import SHORTHANDS, WrittenPool, WrittenSpec
 
@@ -18,9 +19,9 @@ class Layer(StrEnum):
     SPEC = "spec"
     """It is written at its own address."""
     OVERRIDE = "override"
-    """A pool's own value, in place of the spec's or of a default."""
+    """A target's or a pool's own value, in place of one above or of a default."""
     INHERITED = "inherited"
-    """A pool has it from the spec."""
+    """A target or a pool has it from the spec, or a pool from its target."""
     DEFAULT = "default"
     """Nothing is written; the default of the field holds."""
 
@@ -35,7 +36,7 @@ class Origin:
     span: Span | None = None
     """Where it is written; None for a default."""
     above: str = ""
-    """For a pool's value: the spec's address that it comes from, or stands in place of."""
+    """For a value of a target's stack or of a pool: the address that it comes from, or stands in place of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +47,22 @@ class _Leaf:
 
 
 def origins(written: WrittenSpec, spans: Mapping[str, Span]) -> tuple[Origin, ...]:
-    """Every final value, in the order of the type; a pool's stack and verify are whole, also where it inherits them.
+    """Every final value, in the order of the type; stacks of targets and pools are whole, also where they inherit.
 
     Args:
         written: a sound spec, with the pools' overrides applied.
         spans: the places of what was written.
     """
-    top = replace(written, pools={})
-    leaves = [leaf for leaf in _leaves(top, "", spans) if leaf.address != "pools"]
+    leaves = [leaf for leaf in _leaves(replace(written, pools={}), "", spans) if leaf.address != "pools"]
     base = {leaf.address: leaf.span for leaf in leaves}
-    found = [_own(leaf) for leaf in leaves]
+    found = [_layered(leaf, _above_target(leaf.address), base) for leaf in leaves]
     for name, pool in written.pools.items():
         at = join("pools", name)
-        found += [_of_pool(leaf, at, base) for leaf in _leaves(_whole(pool, written), at, spans)]
+        found += [
+            _layered(leaf, _above_pool(leaf.address.removeprefix(f"{at}."), pool), base)
+            for leaf in _leaves(_whole(pool, written), at, spans)
+        ]
     return tuple(found)
-
-
-def _own(leaf: _Leaf) -> Origin:
-    layer = Layer.SPEC if leaf.span else Layer.DEFAULT
-    return Origin(address=leaf.address, value=leaf.value, layer=layer, span=leaf.span)
 
 
 def _whole(pool: WrittenPool, written: WrittenSpec) -> WrittenPool:
@@ -76,15 +74,35 @@ def _whole(pool: WrittenPool, written: WrittenSpec) -> WrittenPool:
     )
 
 
-def _of_pool(leaf: _Leaf, at: str, base: Mapping[str, Span | None]) -> Origin:
-    above = leaf.address.removeprefix(f"{at}.")
-    if above.partition(".")[0] not in {"os", "verify", "stack"}:
-        return _own(leaf)
-    inherited = base.get(above)
-    if leaf.span is not None and leaf.span != inherited:
-        return Origin(address=leaf.address, value=leaf.value, layer=Layer.OVERRIDE, span=leaf.span, above=above)
-    layer = Layer.INHERITED if inherited else Layer.DEFAULT
-    return Origin(address=leaf.address, value=leaf.value, layer=layer, span=inherited, above=above)
+def _above_target(address: str) -> tuple[str, ...]:
+    """Where a value of a target's stack may come from."""
+    found = [f"targets.{name}.stack." for name in TARGETS if address.startswith(f"targets.{name}.stack.")]
+    return (f"stack.{address.removeprefix(found[0])}",) if found else ()
+
+
+def _above_pool(key: str, pool: WrittenPool) -> tuple[str, ...]:
+    """Where a value of a pool may come from, the nearest first."""
+    part = key.partition(".")[0]
+    if part not in {"os", "verify", "stack"}:
+        return ()
+    on = [name for name, there in zip(TARGETS, (pool.onprem, pool.cloud), strict=True) if there is not None]
+    target = (f"targets.{on[0]}.{key}",) if part == "stack" and len(on) == 1 else ()
+    return (*target, key)
+
+
+def _layered(leaf: _Leaf, above: tuple[str, ...], base: Mapping[str, Span | None]) -> Origin:
+    """Tell by its place whose value it is: what is inherited keeps the place where it was written."""
+    span = leaf.span
+    there = [address for address in above if address in base]
+    if not there:
+        return Origin(address=leaf.address, value=leaf.value, layer=Layer.SPEC if span else Layer.DEFAULT, span=span)
+    span = span or base[there[0]]
+    came = [address for address in there if base[address] == span]
+    # Of several addresses with one place, the last one is where it stands: a target inherits it as well.
+    layer = Layer.DEFAULT if span is None else Layer.INHERITED if came else Layer.OVERRIDE
+    return Origin(
+        address=leaf.address, value=leaf.value, layer=layer, span=span, above=(came or there)[-1 if came else 0]
+    )
 
 
 def _leaves(value: object, address: str, spans: Mapping[str, Span]) -> Iterator[_Leaf]:

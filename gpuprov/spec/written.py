@@ -55,6 +55,7 @@ class WrittenPool:
         About(
             "Overrides of the spec's stack, field by field; null takes a single part away.",
             null=False,
+            over="stack",
             example="{dcgm: null}",
         ),
     ] = None
@@ -105,7 +106,7 @@ class WrittenOnprem:
     inventory: Annotated[
         str, About("Ansible inventory, relative to the spec.", check="file", example="inventory/site.yml")
     ]
-    stack: Annotated[object, About("Overrides of the stack on this target.", not_yet=TARGET_STACK)] = None
+    stack: Annotated[StackSpec | None, TARGET_STACK] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,6 +153,7 @@ class WrittenSpec:
     ] = field(default_factory=dict)
     stack: Annotated[StackSpec, About("The software stack of all pools.")] = field(default_factory=StackSpec)
     lock: Annotated[WrittenLock, About("How the lock is made.")] = field(default_factory=WrittenLock)
+    targets: Annotated[WrittenTargets, About("Where hosts come from.")] = field(default_factory=WrittenTargets)
     pools: Annotated[Mapping[str, WrittenPool], About("Groups of hosts that are equal by intention.", key="name")]
     files: Annotated[
         Mapping[str, WrittenFile],
@@ -166,7 +168,6 @@ class WrittenSpec:
             "Commands that must succeed on a host after it was changed.", check="command", example='["nvidia-smi -L"]'
         ),
     ] = ()
-    targets: Annotated[WrittenTargets, About("Where hosts come from.")] = field(default_factory=WrittenTargets)
     parity: Annotated[WrittenParity, About("How hosts are compared.")] = field(default_factory=WrittenParity)
     access: Annotated[
         object, About("Users, groups and their keys.", not_yet="Access is converged by a later release.")

@@ -74,6 +74,41 @@ def test_layers(address: str, value: Any, layer: str, line: int | None) -> None:
     assert (found.value, str(found.layer), found.span.line if found.span else None) == (value, layer, line)
 
 
+WITH_TARGETS = """\
+apiVersion: gpuprov/v1
+name: t
+os: debian-12
+stack: {driver: {version: "580.*"}, dcgm: "4.*", cuda: "13.0"}
+targets:
+  onprem: {inventory: i.yml, stack: {driver: {modules: proprietary}, cuda: "12.8"}}
+pools:
+  racked: {gpu: none, onprem: {group: a}, stack: {cuda: "12.9"}}
+  plain: {gpu: none, onprem: {group: b}}
+  nowhere: {gpu: none}
+"""
+
+
+@pytest.mark.parametrize(
+    ("address", "value", "layer", "line", "above"),
+    [
+        ("targets.onprem.stack.driver.modules", "proprietary", "override", 6, "stack.driver.modules"),
+        ("targets.onprem.stack.driver.version", "580.*", "inherited", 4, "stack.driver.version"),
+        ("targets.onprem.stack.fabric", "auto", "default", None, "stack.fabric"),
+        ("pools.racked.stack.cuda", "12.9", "override", 8, "targets.onprem.stack.cuda"),
+        ("pools.racked.stack.driver.modules", "proprietary", "inherited", 6, "targets.onprem.stack.driver.modules"),
+        ("pools.racked.stack.dcgm", "4.*", "inherited", 4, "stack.dcgm"),
+        ("pools.plain.stack.cuda", "12.8", "inherited", 6, "targets.onprem.stack.cuda"),
+        ("pools.plain.stack.driver.version", "580.*", "inherited", 4, "stack.driver.version"),
+        ("pools.nowhere.stack.cuda", "13.0", "inherited", 4, "stack.cuda"),
+        ("pools.nowhere.stack.driver.modules", "open", "default", None, "stack.driver.modules"),
+    ],
+)
+def test_layers_of_a_target(address: str, value: Any, layer: str, line: int | None, above: str) -> None:
+    found = of(WITH_TARGETS)[address]
+    place = found.span.line if found.span else None
+    assert (found.value, str(found.layer), place, found.above) == (value, layer, line, above)
+
+
 def name_of(value: Any) -> str:
     return str(value["id"]) if isinstance(value, dict) else ""
 
