@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from gpuprov.catalog.load import FILES, PACKAGED, Catalog, rows
@@ -36,6 +37,7 @@ def problems(catalog: Catalog = PACKAGED) -> tuple[str, ...]:
         *_sources(catalog),
         *_gpus(catalog),
         *_branches(catalog),
+        *_order_of_branches(catalog),
         *_toolkits(catalog),
         *_systems(catalog),
         *_packages(catalog),
@@ -68,9 +70,13 @@ def _gpus(catalog: Catalog) -> Iterator[str]:
     names: dict[str, str] = {}
     devices: dict[str, str] = {}
     known = {row.id for row in rows(ArchitectureRow, catalog)}
+    floors = {row.id: row.min_driver for row in rows(ArchitectureRow, catalog)}
     for row in rows(GpuRow, catalog):
         if row.architecture not in known:
             yield f"gpus: {row.id} has the unknown architecture {row.architecture}"
+        floor = floors.get(row.architecture)
+        if row.min_driver and floor and compare_driver(row.min_driver, floor) < 0:
+            yield f"gpus: the lowest driver of {row.id} is older than its architecture's"
         if row.fabric is not None and row.fabric not in {"none", "nvswitch", "nvlsm", "external"}:
             yield f"gpus: {row.id} has the unknown fabric {row.fabric}"
         for name in row.nvml_names:
@@ -107,10 +113,23 @@ def _branches(catalog: Catalog) -> Iterator[str]:
             yield f"branches: the end of {row.id} is no month"
         if [driver_branch(release) for release in row.releases] != [row.number] * len(row.releases):
             yield f"branches: {row.id} has a release of another branch"
+        if any(compare_driver(a, b) >= 0 for a, b in pairwise(row.releases)):
+            yield f"branches: the releases of {row.id} are not in order"
         if row.releases and row.releases[-1] != row.latest:
             yield f"branches: the latest of {row.id} is not its last release"
         if row.status not in {None, "supported", "ended", "superseded"}:
             yield f"branches: {row.id} has the unknown status {row.status}"
+
+
+def _order_of_branches(catalog: Catalog) -> Iterator[str]:
+    """A later branch reports no older CUDA; an architecture does not end before it begins."""
+    found = sorted((row for row in rows(BranchRow, catalog) if row.max_cuda is not None), key=lambda row: row.number)
+    for before, after in pairwise(found):
+        if [int(n) for n in (before.max_cuda or "").split(".")] > [int(n) for n in (after.max_cuda or "").split(".")]:
+            yield f"branches: {after.id} reports an older CUDA than {before.id}"
+    for row in rows(ArchitectureRow, catalog):
+        if row.min_driver and row.max_branch is not None and driver_branch(row.min_driver) > row.max_branch:
+            yield f"architectures: {row.id} ends before it begins"
 
 
 def _toolkits(catalog: Catalog) -> Iterator[str]:
@@ -147,6 +166,8 @@ def _packages(catalog: Catalog) -> Iterator[str]:
     for index, row in enumerate(found):
         if row.equal not in {"", "driver", "part"} or not set(row.free) <= set(row.packages):
             yield f"packages: {row.id} has an unknown `equal`, or frees a package that it has not"
+        if row.min_branch is not None and row.max_branch is not None and row.min_branch > row.max_branch:
+            yield f"packages: {row.id} ends before it begins"
         if set(row.apart) & set(row.packages):
             yield f"packages: {row.id} sets a package apart that it has itself; `free` is for these"
         for other in found[:index]:

@@ -60,6 +60,9 @@ def _frameworks(catalog: Catalog) -> Iterator[str]:
     for row in rows(FrameworkRow, catalog):
         if not set(row.variants) <= variants:
             yield f"frameworks: {row.id} has a variant that variants has not"
+        lowest, highest = ([int(n) for n in (text or "0").split(".")] for text in (row.python_min, row.python_max))
+        if row.python_max and lowest > highest:
+            yield f"frameworks: the Python of {row.id} ends before it begins"
         if (row.project, row.version) in seen:
             yield f"frameworks: {row.project} {row.version} has two rows"
         seen.add((row.project, row.version))
