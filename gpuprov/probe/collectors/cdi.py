@@ -64,7 +64,7 @@ def _state(missing: list[str], drivers: list[str], loaded: Observation) -> Obser
     if missing or len(drivers) > 1:
         return Known("stale")
     if not drivers:
-        return Unknown("the files name no library of a driver")
+        return Known("current")  # It names devices alone, and they are there.
     if isinstance(loaded, Unknown):
         return Unknown(f"made for driver {drivers[0]}, and the loaded one is not known: {first_line(loaded.reason)}")
     # Without a loaded driver the files on disk are all that the description can fit.
