@@ -75,6 +75,11 @@ targets:
 # parity:
 #   waivers:
 #     - {{facet: host.kernel.release, reason: "kernels follow the OS", until: 2027-03-01}}
+
+# What rules warn of or cannot decide, and you take upon yourself until a date. What they refuse stays refused; where
+# the catalog lacks a row, write one into a folder and name that with `catalog:`.
+# accept:
+#   - {{rule: GP-RULE-004, reason: "the move to the next branch is planned for spring", until: 2027-03-01}}
 """
 
 _INVENTORY: Final = """\
