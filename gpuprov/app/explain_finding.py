@@ -58,7 +58,7 @@ def explain_finding(name: str, *, spec: Path | None, report: Path | None) -> Exp
         report: the JSON form of a report; None takes the kept one.
 
     Raises:
-        GpuprovError: GP-PAR-007 when there is no report or no such finding in it; GP-DOC codes for a broken one.
+        GpuprovError: GP-PAR-005 when there is no report or no such finding in it; GP-DOC codes for a broken one.
     """
     place = report if report is not None else _place(spec)
     if report is None and not place.exists():
@@ -126,7 +126,7 @@ def _body(text: str, file: str) -> Any:
 
 def _no_report(name: str) -> Diagnostic:
     return Diagnostic(
-        code="GP-PAR-007",
+        code="GP-PAR-005",
         address=name,
         summary="no report of this spec was kept on this machine",
         hint="run `gpuprov parity` first, or give a report of another machine: `gpuprov explain F-... --report FILE`",
@@ -136,7 +136,7 @@ def _no_report(name: str) -> Diagnostic:
 def _no_finding(name: str, body: Fields, place: str) -> Diagnostic:
     ids = [row.text("id") for row in body.rows("findings") if row.flag("counts")]
     return Diagnostic(
-        code="GP-PAR-007",
+        code="GP-PAR-005",
         address=name,
         summary=f"the report has no finding {name}",
         detail=f"{place}: {len(ids)} finding(s) with a say: {', '.join(ids[:8])}" if ids else f"{place}: no finding",

@@ -103,9 +103,7 @@ CODES: Final[dict[str, Code]] = {
     "GP-PAR-002": Code(S.NOT_FOUND, "an operand that means nothing"),
     "GP-PAR-003": Code(S.USAGE, "operands that cannot be compared"),
     "GP-PAR-004": Code(S.INCOMPLETE, "nothing could be compared"),
-    "GP-PAR-005": Code(S.DIFFERENT, "differences were found"),
-    "GP-PAR-006": Code(S.USAGE, "a waiver has expired or is not used"),
-    "GP-PAR-007": Code(S.NOT_FOUND, "no report was kept, or it has no such finding"),
+    "GP-PAR-005": Code(S.NOT_FOUND, "no report was kept, or it has no such finding"),
     # plan, converge, rollout
     "GP-PLAN-001": Code(S.REFUSED, "the host moved since the plan was made"),
     "GP-PLAN-002": Code(S.REFUSED, "the transaction on the host would do more than the plan says"),

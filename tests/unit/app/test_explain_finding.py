@@ -84,7 +84,7 @@ def test_each_spec_has_its_own_last_report(tmp_path: Path) -> None:
     name = _name(parity)
     assert explain_finding(name, spec=first, report=None).hosts == ("node-1",)
     for spec in (second, None):
-        with pytest.raises(Exception, match="GP-PAR-007"):
+        with pytest.raises(Exception, match="GP-PAR-005"):
             explain_finding(name, spec=spec, report=None)
 
 

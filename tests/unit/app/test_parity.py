@@ -15,6 +15,7 @@ from gpuprov.app.hosts import wants_of
 from gpuprov.app.parity import ParityRequest, parity
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.fact import Known
+from gpuprov.model.finding import FindingKind
 from gpuprov.model.host import Connection, Host
 from gpuprov.model.progress import ignore_progress
 from gpuprov.model.status import ExitStatus
@@ -112,13 +113,42 @@ def test_targets_of_which_one_cannot_be_seen_are_not_in_sync(both: World) -> Non
     assert {n.host for n in found.not_compared} == {"rack-1", "rack-2", "train-a", "train-b"}
 
 
+def test_hosts_are_held_against_the_spec_alone(both: World) -> None:
+    found = compare(both, "spec", "pool:train")
+    assert found.hosts == ("rack-1", "rack-2", "train-a", "train-b")
+    assert (found.status, found.between) == (ExitStatus.DONE, ("spec", "pool:train"))
+    both.wanted.add("train-b")
+    assert compare(both, "spec", "target:cloud").status is ExitStatus.DONE  # libcuda1 is the lock's, not the spec's
+    other = both.site.path.read_text().replace('"580.*"', '"570.*"')
+    both.rewrite(text=other)
+    found = compare(both, "host:train-a", "spec")
+    assert {(row.finding.kind, row.finding.address) for row in found.rows} == {
+        (FindingKind.DIFFERENT, f"stack.driver.{leaf}") for leaf in ("on_disk", "loaded", "nvml")
+    }
+
+
+def test_one_operand_beside_the_spec_is_needed(both: World) -> None:
+    for operands in (("spec",), ("spec", "spec")):
+        with pytest.raises(GpuprovError) as caught:
+            compare(both, *operands)
+        assert caught.value.diagnostics[0].code == "GP-PAR-003"
+
+
+def test_fleets_that_share_hosts_are_refused(both: World) -> None:
+    with pytest.raises(GpuprovError) as caught:
+        compare(both, "pool:train", "target:cloud")
+    assert "on both sides" in caught.value.diagnostics[0].summary
+
+
+def test_the_usual_host_of_a_pool_is_what_others_are_held_against(both: World) -> None:
+    both.wanted.add("rack-1")
+    found = compare(both, "target:onprem", "target:cloud")
+    # rack-1 is the odd one of two in the rack: the first counts where no group is larger.
+    assert found.hosts == ("rack-2", "train-a", "train-b")
+    assert {row.hosts for row in found.rows} == {("rack-2", "train-a", "train-b")}
+
+
 def test_a_host_of_the_rack_is_held_against_one_in_the_cloud(both: World) -> None:
     both.wanted.add("train-b")
     found = compare(both, "rack-1", "train-b")
     assert [(row.finding.sides, row.hosts) for row in found.rows] == [(("rack-1", "train-b"), ("train-b",))]
-
-
-def test_several_hosts_cannot_be_what_others_are_held_against(both: World) -> None:
-    with pytest.raises(GpuprovError) as caught:
-        compare(both, "pool:train", "target:cloud")
-    assert [d.code for d in caught.value.diagnostics] == ["GP-PAR-003"]
