@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 from gpuprov.lock.types import FrameworkNeed, LockedFramework, LockedWheel
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Progress, Report, ignore_progress
+from gpuprov.sources.fetch import login_variable
 
 _PYPI: Final = "pypi"
 _IMPOSSIBLE: Final = "GP-LOCK-008"
@@ -33,7 +34,8 @@ _ENVIRONMENT: Final = re.compile(
 )
 _LOGIN: Final = re.compile(r"(?<=://)[^/@\s]+@")
 _NO_SOLUTION: Final = "No solution found when resolving dependencies"
-_DENIED: Final = re.compile(r"returned an? 4(?:01|03|07)\b")
+_DENIED: Final = re.compile(r"\b(?:401 Unauthorized|403 Forbidden|407 Proxy Authentication Required)\b")
+_LOGIN_FROM: Final = f"taken as USER:PASSWORD from {login_variable('NAME')} (the index's name), or from ~/.netrc"
 _PROJECT: Final = "gpuprov-frameworks"
 
 
@@ -112,7 +114,8 @@ def _run(need: FrameworkNeed, uv: Uv, folder: Path, more: Sequence[str]) -> None
     ]  # fmt: skip
     passed = {name: value for name, value in uv.environment.items() if _ENVIRONMENT.fullmatch(name)}
     if _PYPI in need.indexes:
-        passed["UV_DEFAULT_INDEX"] = need.indexes[_PYPI]
+        passed["UV_DEFAULT_INDEX"] = f"{_PYPI}={need.indexes[_PYPI]}"
+    passed |= _logins(need, uv.environment)
     try:
         done = subprocess.run(
             argv, cwd=folder, env=passed, capture_output=True, text=True, check=False, timeout=_TIMEOUT
@@ -126,6 +129,16 @@ def _run(need: FrameworkNeed, uv: Uv, folder: Path, more: Sequence[str]) -> None
         # For uv a package that an index denies is one that the index does not have.
         searched = _NO_SOLUTION in done.stderr and not _DENIED.search(done.stderr)
         raise GpuprovError(_impossible(need, said) if searched else _unreachable(said))
+
+
+def _logins(need: FrameworkNeed, environment: Mapping[str, str]) -> dict[str, str]:
+    """The logins of a spec's indexes, where the environment has them, in uv's own variables."""
+    found: dict[str, str] = {}
+    for name in need.indexes:
+        user, _, password = environment.get(login_variable(name), "").partition(":")
+        own = "UV_INDEX_" + re.sub(r"[^A-Z0-9]", "_", name.upper())
+        found |= {f"{own}_USERNAME": user, f"{own}_PASSWORD": password} if user else {}
+    return found
 
 
 def _said(text: str) -> str:
@@ -204,12 +217,15 @@ def _sha256(text: str) -> str:
 
 def _impossible(need: FrameworkNeed, said: str) -> Diagnostic:
     asked = ", ".join(f"{r.name}{r.specifier}" for r in need.requests)
+    hint = "Loosen a version that the reasons name, or take another source for it."
+    if set(need.indexes) - {_PYPI}:  # uv takes what such an index denies for what it does not have, and says no more
+        hint += f" If an index asks for a login: {_LOGIN_FROM}."
     return Diagnostic(
         code=_IMPOSSIBLE,
         address="stack.frameworks",
         summary=f"no versions of the Python packages fit together for Python {need.python} on {need.platform}",
         detail=f"{said}\nAsked for: {asked}; only wheels are taken.",
-        hint="Loosen a version that the reasons name, or take another source for it.",
+        hint=hint,
     )
 
 
@@ -219,8 +235,9 @@ def _unreachable(what: str) -> Diagnostic:
         address="stack.frameworks",
         summary="the Python packages cannot be resolved: uv could not read an index",
         detail=what,
-        hint="Check the index's URL, the network and the proxies (http_proxy, https_proxy, no_proxy). A login is "
-        "taken from ~/.netrc; `sources: {pypi: {type: python, url: ...}}` or UV_DEFAULT_INDEX names another index.",
+        hint="Check the index's URL, the network and the proxies (http_proxy, https_proxy, no_proxy). "
+        "`sources: {pypi: {type: python, url: ...}}` or UV_DEFAULT_INDEX names another default index; "
+        f"a login is {_LOGIN_FROM}.",
     )
 
 

@@ -215,6 +215,19 @@ def test_an_index_that_cannot_be_read_is_told_without_a_login(server: Any, uv: U
 
 
 @slow
+@pytest.mark.parametrize("source", ["pypi", "site-a"])
+def test_a_login_of_the_environment_is_given_to_its_index(server: Any, shelf: Shelf, uv: Uv, source: str) -> None:
+    shelf.add("torch", "2.9.1")
+    server.reply = lambda path, headers: shelf.reply(path, headers) if "authorization" in headers else (401, {}, b"")
+    login = {"GPUPROV_LOGIN_" + source.upper().replace("-", "_"): "ana:s3cr3t:x"}
+    wanted = need(server, "torch", source=source)
+    assert "GPUPROV_LOGIN_NAME" in refusal(wanted, uv).hint
+    given = replace(uv, cache=uv.cache / "other", environment={**uv.environment, **login})
+    assert rows(resolve_frameworks(wanted, {}, given)) == {"torch": ("2.9.1", source)}
+    assert {h["authorization"] for _, h in server.seen if "authorization" in h} == {"Basic YW5hOnMzY3IzdDp4"}
+
+
+@slow
 def test_what_is_locked_is_looked_for_again_without_what_it_needs(server: Any, shelf: Shelf, uv: Uv) -> None:
     shelf.add("torch", "2.9.1", "sympy")
     shelf.add("sympy", "1.14.0")
