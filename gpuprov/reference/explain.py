@@ -98,9 +98,12 @@ def overview() -> Explanation:
 
 def near(subject: str) -> str:
     """`did you mean ...?` for a name that means nothing; empty when nothing is near."""
-    address = quote_members(subject)
-    known = [*(field.address for field in spec_fields()), *BY_PATTERN]
-    return did_you_mean(pattern_of(address), known) or did_you_mean(subject, list(CODES))
+    return did_you_mean(pattern_of(quote_members(subject)), names()) or did_you_mean(subject, list(CODES))
+
+
+def names() -> tuple[str, ...]:
+    """Every address that is explained: fields of the spec, then facets."""
+    return tuple(dict.fromkeys((*(field.address for field in spec_fields()), *BY_PATTERN)))
 
 
 def quote_members(subject: str) -> str:

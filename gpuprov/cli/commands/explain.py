@@ -8,14 +8,20 @@ from click.core import ParameterSource
 from gpuprov.app.explain import explain_subject
 from gpuprov.app.explain_finding import explain_finding, is_finding_id
 from gpuprov.cli.options import json_option, spec_option
+from gpuprov.model.codes import CODES
+from gpuprov.reference.explain import names
 from gpuprov.render.explain_text import explanation_body, show_explanation
 from gpuprov.render.finding_text import finding_body, show_finding
 from gpuprov.render.json_text import show_json
 from gpuprov.render.terminal import Terminal, open_terminal
 
 
+def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in (*names(), *CODES) if name.startswith(incomplete)]
+
+
 @click.command("explain")
-@click.argument("subject", metavar="[ADDRESS|CODE|FINDING]", default="")
+@click.argument("subject", metavar="[ADDRESS|CODE|FINDING]", default="", shell_complete=_complete)
 @click.option(
     "--report", type=click.Path(path_type=Path), help="For a finding: the report it is in; else the last one here."
 )

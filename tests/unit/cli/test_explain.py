@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from gpuprov.app.explain import explain_subject
+from gpuprov.cli.commands.explain import command
 from gpuprov.cli.main import main
 from gpuprov.model.facets import FACETS
 
@@ -90,3 +92,10 @@ def test_a_name_that_means_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "did you mean stack.driver?" in shown.err
+
+
+def test_a_shell_completes_names() -> None:
+    subject = next(parameter for parameter in command.params if parameter.name == "subject")
+    found = [item.value for item in subject.shell_complete(click.Context(command), "stack.driver.m")]
+    assert found == ["stack.driver.modules"]
+    assert "GP-SPEC-003" in [item.value for item in subject.shell_complete(click.Context(command), "GP-SPEC")]
