@@ -41,13 +41,17 @@ def _table(moves: Sequence[Move], *, several: bool) -> Iterator[Text]:
     rows = [(move, _mark(move), _versions(move)) for move in moves]
     names = min(_WIDEST, max((len(move.name) for move in moves), default=0))
     sides = min(_WIDEST, max((len(versions) for _, _, versions in rows), default=0))
+    sources = min(_WIDEST, max((len(move.source) for move in moves), default=0))
     for move, (sign, style), versions in rows:
-        behind = [move.source, *([f"[{', '.join(move.pools)}]"] if several else [])]
+        pools = f"  [{', '.join(move.pools)}]" if several else ""
         line = Text.assemble(
-            "  ", (sign, style), f" {move.name:<{names}}  {versions:<{sides}}  ", ("  ".join(behind), "quiet")
+            "  ",
+            (sign, style),
+            f" {move.name:<{names}}  {versions:<{sides}}  ",
+            (f"{move.source:<{sources}}{pools}", "quiet"),
+            f"  {move.why}",
         )
-        if move.why:
-            line.append(f"  {move.why}")
+        line.rstrip()
         yield line
 
 

@@ -167,7 +167,16 @@ def test_a_row_with_another_content_makes_the_lock_stale(site: LockSite) -> None
 
 def test_a_value_of_the_stack_makes_the_lock_stale(site: LockSite) -> None:
     site.spec('{packages: [htop, {name: tool, version: "2.*"}]}', sources=("os", "site"))
-    assert _reason(site, "spec") == ("pools.train: stack.packages[1]", "tool (any version)", "tool 2.*")
+    assert _reason(site, "spec") == ("pools.train: stack.packages", "tool (any version)", "tool 2.*")
+
+
+def test_a_package_in_front_of_others_changes_nothing_but_its_own_rows(site: LockSite) -> None:
+    before = {line.rstrip(",") for line in site.lock.read_text(encoding="utf-8").splitlines()}
+    site.spec("{packages: [unused, htop, tool]}", sources=("os", "site"))
+    assert _reason(site, "spec") == ("pools.train: stack.packages", "no such request", "unused (any version)")
+    assert site.run()[0] == 0
+    after = {line.rstrip(",") for line in site.lock.read_text(encoding="utf-8").splitlines()}
+    assert [line for line in after - before if '"unused"' not in line and "sha256:" not in line] == []
 
 
 def test_a_catalog_row_that_was_used_makes_the_lock_stale(site: LockSite) -> None:
