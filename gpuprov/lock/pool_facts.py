@@ -82,6 +82,8 @@ def instance_facts(spec: Spec) -> Iterator[InstanceFacts]:
                 pool=pool.name,
                 gpu_model=pool.gpu.model if pool.gpu else "",
                 gpu_count=pool.gpu.per_host if pool.gpu else 0,
+                region=spec.cloud.region if spec.cloud is not None else "",
+                market=pool.cloud.market,
                 catalog=spec.catalog,
             )
     if spec.cloud is not None:
@@ -89,6 +91,7 @@ def instance_facts(spec: Spec) -> Iterator[InstanceFacts]:
             type=spec.cloud.image.builder,
             arch=ARCHITECTURE,
             address="targets.cloud.image.builder",
+            region=spec.cloud.region,
             catalog=spec.catalog,
         )
 

@@ -94,6 +94,9 @@ class InstanceFacts:
     gpu_model: str = ""
     """Name of a GPU in the catalog; empty for hosts without GPUs."""
     gpu_count: int = 0
+    region: str = ""
+    market: str = ""
+    """on-demand | spot | capacity-block; empty for the builder of images, which is bought on demand."""
     catalog: Catalog = PACKAGED
 
     @property

@@ -22,15 +22,44 @@ def check_instance(facts: InstanceFacts) -> tuple[Answer, ...]:
     """Check the instance type of a pool's hosts, or of an image's builder.
 
     Returns:
-        GP-CLOUD-022 for a type that the catalog does not know, GP-RULE-008 for one with other GPUs than the pool's, or
-        whose GPUs the catalog does not know, GP-SPEC-006 for an architecture that is not built.
+        GP-CLOUD-022 for a type that the catalog does not know, GP-RULE-008 for one with other GPUs than the pool's,
+        whose GPUs the catalog does not know, or that is not sold so, GP-SPEC-006 for an architecture that is not built.
     """
     row = instance(facts.type, facts.catalog)
     if row is None:
         return (_unknown_type(facts),)
     if row.arch != facts.arch:
         return (_other_architecture(facts, row),)
-    return _gpus(facts, row)
+    return (*_gpus(facts, row), *_sold(facts, row))
+
+
+def _sold(facts: InstanceFacts, row: InstanceRow) -> tuple[Answer, ...]:
+    """How and where the type is sold, as far as the catalog knows; the account is asked again when hosts are made."""
+    if row.capacity_block_only and facts.market != "capacity-block":
+        return (
+            Answer(
+                rule=_RULE,
+                verdict=Verdict.REFUSED,
+                address=facts.address,
+                summary=f"{row.id} is sold in capacity blocks alone",
+                facts=_said(facts, row, "capacity_block_only"),
+                consequence="An instance that is asked for on demand would not be had.",
+                satisfies="take a type that is sold on demand",
+            ),
+        )
+    if row.regions and facts.region and facts.region not in row.regions:
+        return (
+            Answer(
+                rule=_RULE,
+                verdict=Verdict.WARNING,
+                address=facts.address,
+                summary=f"{row.id} was not offered in {facts.region} when the catalog was made",
+                facts=_said(facts, row, "regions"),
+                consequence="AWS is asked again when hosts are made; it may have come since.",
+                satisfies=f"regions that offered it: {', '.join(row.regions)}",
+            ),
+        )
+    return ()
 
 
 def _gpus(facts: InstanceFacts, row: InstanceRow) -> tuple[Answer, ...]:
@@ -47,9 +76,9 @@ def _gpus(facts: InstanceFacts, row: InstanceRow) -> tuple[Answer, ...]:
     return (_other_gpus(facts, row, f"{row.gpus} x {row.gpu}" if row.gpus else row.note),)
 
 
-def _said(facts: InstanceFacts, row: InstanceRow) -> tuple[Said, ...]:
+def _said(facts: InstanceFacts, row: InstanceRow, field: str = "gpus") -> tuple[Said, ...]:
     return (
-        Said(what=row.id, source=cite(row, "gpus", facts.catalog)),
+        Said(what=row.id, source=cite(row, field, facts.catalog)),
         Said(what=f"what {facts.who} asks for", at=facts.address),
     )
 
