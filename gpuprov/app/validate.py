@@ -7,9 +7,9 @@ from gpuprov.app.own_rows import folder_reader
 from gpuprov.app.site import today
 from gpuprov.document.text import SPEC_LIMIT
 from gpuprov.lock.compatibility import check_spec
-from gpuprov.model.diagnostic import Diagnostic, status_of
+from gpuprov.model.diagnostic import Diagnostic, Severity, status_of
 from gpuprov.model.status import ExitStatus
-from gpuprov.spec.decode import load
+from gpuprov.spec.decode import load, load_part
 from gpuprov.store.files import read_text
 
 
@@ -32,7 +32,12 @@ def validate(path: Path) -> Validation:
     Raises:
         GpuprovError: GP-DOC-001 when the file cannot be read; everything else is in the result.
     """
-    spec, diagnostics = load(read_text(path, limit=SPEC_LIMIT), str(path), folder_reader(path))
+    text, folder = read_text(path, limit=SPEC_LIMIT), folder_reader(path)
+    spec, diagnostics = load(text, str(path), folder)
     if spec is None:
-        return Validation(pools=(), diagnostics=tuple(diagnostics))
+        part = load_part(text, str(path), folder)
+        # Only what is wrong with a pool by itself: warnings and notes may depend on what could not be read.
+        found = check_spec(part, today=today()) if part is not None else ()
+        errors = (d for d in found if d.severity is Severity.ERROR)
+        return Validation(pools=(), diagnostics=(*diagnostics, *errors))
     return Validation(pools=tuple(spec.pools), diagnostics=(*diagnostics, *check_spec(spec, today=today())))

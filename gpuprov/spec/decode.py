@@ -1,7 +1,9 @@
 """From the text of a spec to a Spec, or to everything that is wrong with it."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Final
 
 from gpuprov.catalog.load import PACKAGED, Catalog
 from gpuprov.document.canonical import digest
@@ -9,11 +11,11 @@ from gpuprov.document.envelope import API_VERSION, KINDS, unknown_version
 from gpuprov.document.node import MappingNode, Node, Scalar, describe_node
 from gpuprov.document.yaml_text import MAX_PROBLEMS, read_yaml
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity, Span
-from gpuprov.model.finding import Waiver
+from gpuprov.model.waiver import Waiver
 from gpuprov.spec.checks import check_spec
 from gpuprov.spec.merge import with_overrides
 from gpuprov.spec.own_rows import Folder, catalog_of, no_folder
-from gpuprov.spec.tree import Decoder, EnoughError
+from gpuprov.spec.tree import Decoder, EnoughError, join
 from gpuprov.spec.types import FileSpec, PoolSpec, Spec
 from gpuprov.spec.written import WrittenPool, WrittenSpec
 
@@ -37,6 +39,36 @@ def load(text: str, file: str, folder: Folder = no_folder) -> tuple[Spec | None,
         return None, errors
     spec = replace(_resolve(written, file), catalog=catalog)
     return replace(spec, digest=spec_digest(spec), spans=spans), told
+
+
+def load_part(text: str, file: str, folder: Folder = no_folder) -> Spec | None:
+    """What of a refused spec can be looked at further: the spec with those pools alone that no error touches.
+
+    Args:
+        text: the whole file, which `load` refused.
+        file: its path.
+        folder: reads the folder of own catalog rows that the spec may name.
+
+    Returns:
+        The spec without digest, or None where an error may touch every pool.
+    """
+    catalog, told = catalog_of(text, file, folder)
+    written, spans, problems = read_written(text, file, catalog)
+    touched = [problem.address for problem in problems]
+    shared = any(re.split(r"[.\[]", address, maxsplit=1)[0] in _SHARED for address in touched)
+    if written is None or shared or any(d.severity is Severity.ERROR for d in told):
+        return None
+    spec = replace(_resolve(written, file), catalog=catalog, spans=spans)
+    sound = {name: pool for name, pool in spec.pools.items() if not _touches(join("pools", name), touched)}
+    return replace(spec, pools=sound) if sound else None
+
+
+_SHARED: Final = frozenset({"", "os", "sources", "stack", "targets", "accept", "catalog"})
+"""Parts of a spec that every pool may depend on; a problem of the text itself has no address."""
+
+
+def _touches(pool: str, addresses: Sequence[str]) -> bool:
+    return any(address == pool or address.startswith((f"{pool}.", f"{pool}[")) for address in addresses)
 
 
 def read_written(

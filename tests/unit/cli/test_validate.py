@@ -80,6 +80,35 @@ def test_loaded(base: str, case: dict[str, Any], tmp_path: Path, capsys: pytest.
     assert {d["code"].rpartition("-")[0] for d in ran.found} <= {"GP-RULE", "GP-CAT", "GP-CLOUD"}
 
 
+PARTS = """\
+apiVersion: gpuprov/v1
+name: t
+os: debian-12
+stack: {driver: {version: "580.*", modules: proprietary}, fabric: none}
+pools:
+  good: {gpu: {model: B200, per_host: 8}}
+  bad: {gpu: {model: B200, per_host: 0}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("name: t", "name: t", [("GP-SPEC-005", 7), ("GP-RULE-003", 4)]),
+        ("name: t", "name: t\nnam: x", [("GP-SPEC-001", 3), ("GP-SPEC-005", 8), ("GP-RULE-003", 5)]),
+        # Whatever a pool may depend on is broken here, so that a rule could speak of what nobody wrote.
+        ("580.*", "latest", [("GP-SPEC-005", 4), ("GP-SPEC-005", 7)]),
+        ("os: debian-12", "os: &o debian-12", [("GP-DOC-003", 3), ("GP-SPEC-005", 7)]),
+        ("{gpu: {model: B200, per_host: 8}}", "{gpu: none, os: x}", [("GP-SPEC-007", 6), ("GP-SPEC-005", 7)]),
+    ],
+)
+def test_one_run_tells_errors_of_form_and_of_rules(
+    old: str, new: str, found: list[tuple[str, int]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran = Ran(PARTS.replace(old, new).encode(), tmp_path, capsys)
+    assert [(d["code"], d["line"]) for d in ran.found if d["severity"] == "error"] == found
+
+
 def test_origins_for_people_and_for_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spec = tmp_path / "gpuprov.yaml"
     spec.write_text(REFUSED["base"].replace("onprem: {group: train}", 'stack: {dcgm: "4.*"}'))
