@@ -15,7 +15,7 @@ demo: ## One spec onto a lab of real systems on this machine, start to finish (S
 	@bash .ci/as-root bash tests/demo/run "$(SEED)"
 
 test: ## Every check and every test, those on the lab too (needs root)
-	@bash .ci/setup lab
+	@bash .ci/setup test
 	@bash .ci/test
 
 quick: ## Format, lint, types, layers, reference, fast tests: under a minute, no root
@@ -23,7 +23,7 @@ quick: ## Format, lint, types, layers, reference, fast tests: under a minute, no
 	@.venv/bin/python .ci/checks.py
 
 setup: ## Only the set-up that the other targets do by themselves
-	@bash .ci/setup lab
+	@bash .ci/setup test
 
 lock: ## Resolve .ci/requirements.lock anew from pyproject.toml
 	@bash .ci/setup python

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-default-browser-check",
@@ -93,12 +94,12 @@ def open_browser(folder: Path) -> Iterator[Browser]:
     Args:
         folder: for the profile, and what the browser writes on stderr.
     """
-    program = shutil.which("chromium")
-    assert program is not None, "chromium is not installed: `apt-get install --no-install-recommends chromium`"
+    program = next((found for name in PROGRAMS if (found := shutil.which(name)) is not None), None)
+    assert program is not None, f"no browser is installed: none of {', '.join(PROGRAMS)} (`apt-get install chromium`)"
     theirs_in, ours_out = os.pipe()
     ours_in, theirs_out = os.pipe()
     with (folder / "browser.log").open("wb") as log:
-        # Chromium reads commands from descriptor 3 and writes to 4; the shell puts the pipes there (dash cannot name those above 9).
+        # Chromium reads commands from descriptor 3 and writes to 4; bash puts the pipes there (dash has none above 9).
         shell = ["bash", "-c", f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}', "bash", program, *FLAGS]
         process = subprocess.Popen(
             [*shell, f"--user-data-dir={folder / 'profile'}"],
