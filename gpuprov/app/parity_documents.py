@@ -9,7 +9,7 @@ from gpuprov.app.site import Site
 from gpuprov.app.targets import CLOUD, ONPREM
 from gpuprov.catalog.find import component_of, instance, nvml_names
 from gpuprov.catalog.load import Catalog
-from gpuprov.compare.compare import compare_snapshots, compare_want, count_common, count_comparable
+from gpuprov.compare.compare import compare_snapshots, compare_want, count_comparable
 from gpuprov.lock.text import read_lock
 from gpuprov.lock.types import Lock
 from gpuprov.model.fact import Absent, Fact, Known, Observation, Unknown
@@ -104,8 +104,5 @@ def _instance_facts(instance_type: str, catalog: Catalog) -> Mapping[str, Observ
 
 
 def _compare(first: Snapshot, second: Snapshot, sides: tuple[str, str]) -> Compared:
-    return Compared(
-        host=second.host,
-        findings=compare_snapshots(first, second, component_of=component_of, sides=sides),
-        facets=count_common(first, second),
-    )
+    found = compare_snapshots(first, second, component_of=component_of, sides=sides)
+    return Compared(host=second.host, findings=found.findings, facets=found.facets)

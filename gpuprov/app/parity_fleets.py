@@ -7,7 +7,7 @@ from gpuprov.app.parity_sides import Side
 from gpuprov.app.site import Site
 from gpuprov.app.targets import CLOUD, ONPREM
 from gpuprov.catalog.find import component_of
-from gpuprov.compare.compare import compare_snapshots, count_common
+from gpuprov.compare.compare import compare_snapshots
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.parity.driver import driver_facts
@@ -172,8 +172,8 @@ def _compare(first: Snapshot, second: Snapshot, *, basis: str = "") -> Compared:
     )
     return Compared(
         host=second.host,
-        findings=found,
-        facets=count_common(first, second),
+        findings=found.findings,
+        facets=found.facets,
         driver=driver_facts(second),
         taken=second.taken,
     )

@@ -1,7 +1,7 @@
 """Compare: expectations with a snapshot, or two snapshots, facet by facet."""
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from gpuprov.compare.comparators import COMPARATORS, SYMMETRIC, compare_equal
 from gpuprov.compare.compatible import RULES, Judgement
@@ -119,6 +119,15 @@ def _mark_reboot(wanted: tuple[Expectation, ...], findings: list[Finding], snaps
     )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Difference:
+    """What two hosts differ in, and how much of them could be compared."""
+
+    findings: tuple[Finding, ...]
+    facets: int
+    """Facets that could be compared: those that neither side lacks for want of a look."""
+
+
 def compare_snapshots(
     first: Snapshot,
     second: Snapshot,
@@ -126,7 +135,7 @@ def compare_snapshots(
     component_of: ComponentOf,
     sides: tuple[str, str] | None = None,
     basis: str = "",
-) -> tuple[Finding, ...]:
+) -> Difference:
     """Compare two hosts by the facet table; each side's unknowns stay findings.
 
     Args:
@@ -137,11 +146,16 @@ def compare_snapshots(
         basis: what the first side stands for where it is one of several hosts.
     """
     names = sides or (first.host, second.host)
-    found = (_differ(address, first, second, component_of, names) for address in sorted(_unsettled(first, second)))
+    unsettled = sorted(_unsettled(first, second))
+    unknown = sum(any(isinstance(side.observe(a), Unknown) for side in (first, second)) for a in unsettled)
+    found = (_differ(address, first, second, component_of, names) for address in unsettled)
     findings = fold_members([finding for finding in found if finding is not None], first, second)
     if basis:
         findings = [replace(finding, basis=basis) for finding in findings]
-    return _mark_reboot_between(findings, first, second)
+    return Difference(
+        findings=_mark_reboot_between(findings, first, second),
+        facets=len(first.facts.keys() | second.facts.keys()) - unknown,
+    )
 
 
 def _unsettled(first: Snapshot, second: Snapshot) -> Collection[str]:
@@ -173,13 +187,6 @@ def _mark_reboot_between(findings: list[Finding], first: Snapshot, second: Snaps
         else finding
         for finding in findings
     )
-
-
-def count_common(first: Snapshot, second: Snapshot) -> int:
-    """How many facets of two hosts can be compared: those that neither side lacks for want of a look."""
-    everything = len(first.facts.keys() | second.facts.keys())
-    unknown = (any(isinstance(s.observe(a), Unknown) for s in (first, second)) for a in _unsettled(first, second))
-    return everything - sum(unknown)
 
 
 def count_comparable(expectations: Iterable[Expectation], snapshot: Snapshot) -> int:

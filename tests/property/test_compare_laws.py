@@ -51,7 +51,9 @@ def snapshots(draw: st.DrawFn, host: str = "a") -> Snapshot:
 
 
 def compared(first: Snapshot, second: Snapshot) -> tuple[Finding, ...]:
-    return compare_snapshots(first, second, component_of=lambda name: "engine" if name == "docker.io" else None)
+    return compare_snapshots(
+        first, second, component_of=lambda name: "engine" if name == "docker.io" else None
+    ).findings
 
 
 MIRRORED = {

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gpuprov.compare.compare import compare_snapshots, count_common
+from gpuprov.compare.compare import compare_snapshots
 from gpuprov.compare.finding_id import finding_id
 from gpuprov.compare.finding_text import finding_value, read_finding
 from gpuprov.compare.waive import covers
@@ -71,7 +71,7 @@ def component(name: str) -> str | None:
 
 def compared(first: Snapshot, second: Snapshot) -> Compared:
     found = compare_snapshots(first, second, component_of=component)
-    return Compared(host=second.host, findings=found, facets=count_common(first, second))
+    return Compared(host=second.host, findings=found.findings, facets=found.facets)
 
 
 def verdict(*hosts: Compared, missing: int = 0, **terms: object) -> Parity:

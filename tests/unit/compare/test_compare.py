@@ -8,7 +8,7 @@ import pytest
 import yaml
 from host_builders import edit, make_snapshot, make_want, observation, satisfied
 
-from gpuprov.compare.compare import compare_snapshots, compare_want, count_common, count_comparable
+from gpuprov.compare.compare import compare_snapshots, compare_want, count_comparable
 from gpuprov.model.fact import Evidence, Known, Unknown
 from gpuprov.model.finding import Finding, FindingKind, SideEvidence
 from gpuprov.model.snapshot import Snapshot
@@ -50,7 +50,7 @@ def two(case: dict[str, Any]) -> tuple[Snapshot, Snapshot]:
 def test_two_hosts(name: str) -> None:
     case = TWO_HOSTS[name]
     first, second = two(case)
-    findings = compare_snapshots(first, second, component_of=STACK.get)
+    findings = compare_snapshots(first, second, component_of=STACK.get).findings
     assert [told(finding) for finding in findings] == case["findings"]
     assert {(finding.host, finding.sides) for finding in findings} <= {("b", ("a", "b"))}
     for address, words in case.get("reasons", {}).items():
@@ -62,7 +62,7 @@ def test_a_finding_keeps_the_evidence_of_each_side_that_was_looked_at() -> None:
     host = make_snapshot({'package["bash"].version': "5"}, "b")
     host = replace(host, facts={a: replace(fact, evidence=seen) for a, fact in host.facts.items()})
     first = make_snapshot({'package["bash"].version': "6", 'package["nvidia-utils-535"].version': "1"}, "a")
-    found = compare_snapshots(first, host, component_of=STACK.get)
+    found = compare_snapshots(first, host, component_of=STACK.get).findings
     # The second is absent on b: what says so is the look at all packages.
     assert [finding.evidence for finding in found] == [(SideEvidence(side="b", taken=host.taken, evidence=seen),)] * 2
 
@@ -73,7 +73,7 @@ def test_a_finding_names_its_rule_and_where_what_is_wanted_comes_from() -> None:
     (finding,) = compare_want(expectations(want, owned_of(host)), host)
     assert finding.origin == "lock: libcuda1=580.95.05-1"
     case = TWO_HOSTS["names and boots differ between any two hosts"]
-    kernel = compare_snapshots(*two(case), component_of=STACK.get)[1]
+    kernel = compare_snapshots(*two(case), component_of=STACK.get).findings[1]
     assert (kernel.address, kernel.rule, kernel.counts) == ("host.kernel.release", "kernel-has-driver", False)
     assert "compatible by the rule kernel-has-driver" in kernel.reason
 
@@ -90,8 +90,8 @@ def test_a_finding_says_what_was_expected_and_what_was_seen() -> None:
 def test_what_can_be_compared_is_counted() -> None:
     first = make_snapshot({"host.os": "debian-12", "gpu.count": {"unknown": "x"}, 'package["a"].version': "1"})
     second = make_snapshot({"host.os": "debian-13", "gpu.count": 8})
-    assert count_common(first, second) == 2
-    assert count_common(make_snapshot({}), make_snapshot({})) == 0
+    assert compare_snapshots(first, second, component_of=STACK.get).facets == 2
+    assert compare_snapshots(make_snapshot({}), make_snapshot({}), component_of=STACK.get).facets == 0
     want = make_want()
     wanted = expectations(want, owned_of(satisfied(want)))
     assert count_comparable(wanted, satisfied(want)) == len(wanted)

@@ -4,7 +4,7 @@ import pytest
 from host_builders import make_snapshot
 
 from gpuprov.catalog.find import component_of
-from gpuprov.compare.compare import compare_snapshots, count_common
+from gpuprov.compare.compare import compare_snapshots
 from gpuprov.model.waiver import Waiver
 from gpuprov.parity.driver import driver_facts
 from gpuprov.parity.types import Compared, FailOn, Parity, Terms
@@ -24,8 +24,9 @@ def verdict(*seconds: dict[str, object], **terms: object) -> Parity:
             {**DRIVER, "gpu.models": ["H100"], "gpu.memory": 81559, "gpu.count": 8, **facts}, f"b{number}"
         )
         found = compare_snapshots(first, second, component_of=component_of)
-        common = count_common(first, second)
-        compared.append(Compared(host=second.host, findings=found, facets=common, driver=driver_facts(second)))
+        compared.append(
+            Compared(host=second.host, findings=found.findings, facets=found.facets, driver=driver_facts(second))
+        )
     return judge(compared, Terms(**{"today": "2026-11-30", **terms}))  # type: ignore[arg-type]
 
 
