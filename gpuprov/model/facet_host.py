@@ -140,7 +140,7 @@ ROWS: Final[tuple[Facet, ...]] = (
         "options of this boot decide about memory, IOMMU and mitigations",
     ),
     facet_row("host.memory", "", "hardware", "equal", _I, Cost.OBSERVED, "memory that jobs can have, in MiB"),
-    facet_row("host.ports", "", "ports", "set", _I, Cost.OBSERVED, "what the host offers to others"),
+    facet_row("host.ports", "", "exporters", "set", _I, Cost.OBSERVED, "what the host offers to others"),
     facet_row("host.product", "", "hardware", "equal", _I, Cost.OBSERVED, "the machine, or the kind of instance"),
     facet_row(
         "host.reboot_required", "", "kernels", "equal", _I, Cost.OBSERVED, "packages whose update takes a reboot"

@@ -105,7 +105,7 @@ class Sharing:
         text = _MAC.sub(self._each("mac", lambda n: "02:00:" + _hexadecimal(n, 2)), text)
         text = _VOLUME.sub(lambda m: m[1] + self._stand_in("volume", m[2], lambda n: f"{n:017x}"), text)
         text = _URL.sub(lambda m: m[1] + self._server(m[2]), text)
-        if collector == "ports":
+        if collector == "exporters":
             return _SOCKET.sub(lambda m: self._socket(m[1]), text)
         if names is not None and collector in {"module", "secure_boot"}:
             return _SIGNER.sub(lambda line: names.sub(lambda m: self.host(m[0]), line[0]), text)

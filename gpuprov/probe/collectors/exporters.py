@@ -1,4 +1,4 @@
-"""Exporters: whether they answer on this host's own loopback, and which metrics they have."""
+"""What listens, and the exporters among it: whether they answer on the host's own loopback, and with which metrics."""
 
 import re
 import shlex
@@ -7,20 +7,15 @@ from gpuprov.model.address import member_address
 from gpuprov.model.fact import Absent, Known, Observation, Unknown
 from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import Collector, Found, failure, odd, unknown
+from gpuprov.probe.collectors.sockets import SOCKETS, read_ports
 from gpuprov.probe.request import EXPORTER_PORTS, ProbeRequest
 
-GIVES = ("exporter[*].answers", "exporter[*].metrics")
+GIVES = ("exporter[*].answers", "exporter[*].metrics", "host.ports")
 
 # Where nothing listens no client need be started. Any client will do, and what counts is the same for all: no
 # connection is "does not answer", no client is "could not look".
 _ONE = r"""
-open=unknown
-[ ! -r /proc/net/tcp ] || open=$(grep -s -h -E '^ *[0-9]+: [0-9A-F]+:[0-9A-F]{4} [0-9A-F]+:0000 0A ' /proc/net/tcp*)
-listening() {
-  case $open in unknown|*"$(printf ':%04X' "$1") "*) ;; *) return 1 ;; esac
-}
 get() {
-  listening "$1" || { echo 'client none-needed'; return 7; }
   u="http://127.0.0.1:$1/metrics"
   if command -v curl >/dev/null 2>&1; then echo 'client curl'; curl -q -s -S -f --noproxy '*' -m 5 "$u"; return; fi
   if command -v bash >/dev/null 2>&1; then
@@ -40,6 +35,7 @@ sys.stdout.write(u.build_opener(u.ProxyHandler({})).open(sys.argv[1],timeout=5).
 }
 one() {
   printf 'exporter %s\n' "$1"
+  listening "$2" || { printf 'client none-needed\nstatus 7\n'; return; }
   { get "$2"; printf '\nstatus %s\n' "$?"; } 2>&1 | sed -n -E \
     -e 's/^# TYPE ([A-Za-z_:][A-Za-z0-9_:]*) .*/metric \1/p' -e '/^client /p' -e '/^status [0-9]+$/p' \
     -e 's/^HTTP\/[0-9.]+ ([0-9]+).*/http \1/p' -e 's/^(curl|bash|wget):.*/said &/p' \
@@ -58,16 +54,20 @@ def command(request: ProbeRequest) -> str:
             calls.append(f"one {shlex.quote(name)} {EXPORTER_PORTS[name]}\n")
         else:
             calls.append(f"printf 'exporter %s\\nunknown\\n' {shlex.quote(name)}\n")
-    return _ONE + "".join(calls) + "echo end\n"
+    return SOCKETS + _ONE + "".join(calls) + "echo end\n"
 
 
 def parse_exporters(output: CollectorOutput, recording: Recording) -> Found:
-    """Answers and metrics of each exporter that was asked for."""
+    """Answers and metrics of each exporter that was asked for, and the ports that are open."""
     lines = output.stdout.splitlines()
     if output.status != 0 or not lines or lines[-1] != "end":
         return unknown(GIVES, failure(output, recording, "asking exporters").reason)
-    found: Found = {"exporter[*]": Unknown("the probe was not asked about this exporter")}
-    for part in ("\n" + "\n".join(lines[:-1])).split("\nexporter ")[1:]:
+    sockets, *parts = ("\n" + "\n".join(lines[:-1])).split("\nexporter ")
+    found: Found = {
+        "exporter[*]": Unknown("the probe was not asked about this exporter"),
+        "host.ports": read_ports(sockets.removeprefix("\n")),
+    }
+    for part in parts:
         name, _, rest = part.partition("\n")
         answers, metrics = _exporter(rest.splitlines(), output)
         found[member_address("exporter", name, "answers")] = answers

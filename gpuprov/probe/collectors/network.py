@@ -1,4 +1,4 @@
-"""Network: interfaces, ports that something listens on, and the packet filter's input."""
+"""Network: interfaces, and the packet filter's input."""
 
 import re
 
@@ -58,47 +58,6 @@ def _speed(lines: list[str]) -> Observation:
     if not lines or lines[0] == "-1":
         return Absent()
     return Known(int(lines[0])) if re.fullmatch(r"\d{1,9}", lines[0]) else Unknown("the speed has an unknown form")
-
-
-_OPEN = {"tcp": "0A", "udp": "07"}
-"""The state of a listening TCP socket, and of an UDP socket that anybody may write to (include/net/tcp_states.h)."""
-
-_PORTS = r"""
-[ -r /proc/net/tcp ] && [ -r /proc/net/udp ] || { echo 'no /proc/net here' >&2; exit 1; }
-grep -s -H -E '^ *[0-9]+: [0-9A-F]+:[0-9A-F]{4} [0-9A-F]+:0000 0[7A] ' \
-  /proc/net/tcp /proc/net/tcp6 /proc/net/udp /proc/net/udp6
-echo end
-"""
-_SOCKET = re.compile(r" *\d+: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) [0-9A-F]+:0000 (0[7A]) .*")
-# The kernel prints words of four bytes in the processor's order: 127.0.0.1 is 0100007F on a little-endian one, as amd64
-# and arm64 are.
-_MAPPED = "0000000000000000FFFF0000"
-"""What stands before an IPv4 address in an IPv6 socket."""
-_LOOPBACK_6 = "0" * 24 + "01000000"
-
-
-def parse_ports(output: CollectorOutput, recording: Recording) -> Found:
-    """host.ports: `tcp 22 any`; the reach is any, loopback, or address for one of the host's own."""
-    if not ended(output):
-        return {"host.ports": failure(output, recording, "reading /proc/net")}
-    seen: set[tuple[str, int, str]] = set()
-    for path, lines in lines_of_files(output.stdout).items():
-        kind = path.rpartition("/")[2][:3]
-        for line in lines:
-            found = _SOCKET.fullmatch(line)
-            if found is None:
-                return {"host.ports": Unknown(f"{path} has an unknown line: {line[:100]}")}
-            if found[3] == _OPEN.get(kind):
-                seen.add((kind, int(found[2], 16), _reach(found[1])))
-    return {"host.ports": Known([f"{kind} {port} {reach}" for kind, port, reach in sorted(seen)])}
-
-
-def _reach(address: str) -> str:
-    if not address.strip("0"):
-        return "any"
-    last = address.removeprefix(_MAPPED)
-    local = last.endswith("7F") if len(last) == len("0100007F") else last == _LOOPBACK_6
-    return "loopback" if local else "address"
 
 
 # Docker's and Kubernetes' own chains hang in forward and nat: what reaches the host itself goes through input.
@@ -167,6 +126,5 @@ def _iptables(text: str) -> tuple[set[str], list[str]]:
 
 COLLECTORS = (
     Collector(name="interfaces", command=fixed(_INTERFACES), gives=INTERFACE_GIVES, parse=parse_interfaces, limit=15),
-    Collector(name="ports", command=fixed(_PORTS), gives=("host.ports",), parse=parse_ports, limit=0),
     Collector(name="firewall", command=fixed(_FIREWALL), gives=FIREWALL_GIVES, parse=parse_firewall, limit=15),
 )
