@@ -51,6 +51,7 @@ def _of_spec(name: str, source: SourceSpec, site: Site, os_name: str) -> SourceD
         # apt takes one Signed-By for one archive: where the spec names the OS's own keyring, the hosts' entries do too.
         keyring=str(path) if str(path) == KEYRINGS.get(os_name.partition("-")[0]) else "",
         on_host=True,
+        priority=source.priority,
     )
 
 

@@ -1,5 +1,6 @@
 """`lock`: from the spec's constraints to exact packages; and whether the lock is still true."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -18,7 +19,7 @@ from gpuprov.lock.moves import Move, moves
 from gpuprov.lock.names import unknown_names
 from gpuprov.lock.reasons import Reasons
 from gpuprov.lock.text import write_lock
-from gpuprov.lock.types import Lock
+from gpuprov.lock.types import Lock, LockedSource
 from gpuprov.lock.verdict import Verdict, judge
 from gpuprov.lock.verdict_text import newer_diagnostic, stale_diagnostic, would_change
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
@@ -108,7 +109,7 @@ def _resolved(
                 spec_inputs=spec_inputs,
                 catalog_inputs=catalog_inputs,
                 pin=site.spec.pin,
-                sources=tuple(locked(definition) for definition in definitions),
+                sources=_locked(definitions, indexes),
                 pools=pools,
                 indexes=indexes,
                 previous=before,
@@ -168,7 +169,7 @@ def _judged(site: Site, lock: Lock, report: Report, *, frozen: bool) -> Verdict:
             lock,
             spec_inputs=spec_inputs,
             catalog_inputs=catalog_inputs,
-            sources=lock.sources if frozen else tuple(locked(definition) for definition in definitions),
+            sources=lock.sources if indexes is None else _locked(definitions, indexes),
             pools=pools,
             images=image_needs(site.spec),
             indexes=indexes,
@@ -192,6 +193,12 @@ def _open(site: Site, report: Report) -> tuple[tuple[SourceDefinition, ...], Env
             found, arch=arch, cache=cache_folder() / "sources", now=datetime.now(UTC), report=report
         )
     return tuple(definitions.values()), indexes
+
+
+def _locked(definitions: Sequence[SourceDefinition], indexes: Environments) -> tuple[LockedSource, ...]:
+    """Sources as a lock records them, with what their Releases call them."""
+    selectors = {name: text for index in indexes.values() for name, text in index.selectors.items()}
+    return tuple(locked(definition, selectors.get(definition.name, "")) for definition in definitions)
 
 
 def _close(indexes: Environments) -> None:

@@ -89,6 +89,7 @@ def _source(source: LockedSource) -> dict[str, Any]:
         "on_host": source.on_host,
         "key_text": source.key_text,
         **({"keyring": source.keyring} if source.keyring else {}),
+        **({} if source.priority is None else {"priority": source.priority, "selector": source.selector}),
     }
 
 
@@ -102,6 +103,8 @@ def _read_source(row: Fields) -> LockedSource:
         on_host=row.flag("on_host"),
         key_text=row.text("key_text"),
         keyring=row.text("keyring") if row.has("keyring") else "",
+        priority=row.integer("priority") if row.has("priority") else None,
+        selector=row.text("selector") if row.has("priority") else "",
     )
 
 

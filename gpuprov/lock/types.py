@@ -37,6 +37,10 @@ class LockedSource:
     """Armoured public keys, for sources that gpuprov writes."""
     keyring: str = ""
     """Path on the hosts of the OS's own keyring that holds the keys; empty where gpuprov writes the key itself."""
+    priority: int | None = None
+    """apt's pin priority, where the spec gives one."""
+    selector: str = ""
+    """What names it in a pin, where it has a priority: `o=NVIDIA,l=NVIDIA CUDA`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -211,10 +211,12 @@ def _source_reasons(lock: Lock, sources: Sequence[LockedSource]) -> Iterator[Sta
                 found=there if now else "no such source",
             )
             continue
-        for leaf in ("url", "suite", "components", "fingerprints", "on_host"):
+        for leaf in ("url", "suite", "components", "fingerprints", "on_host", "priority", "selector"):
             sides = (getattr(before, leaf), getattr(now, leaf))
             if sides[0] != sides[1]:
-                locked, found = (", ".join(s) if isinstance(s, tuple) else str(s) for s in sides)
+                locked, found = (
+                    ", ".join(s) if isinstance(s, tuple) else "none" if s is None else str(s) for s in sides
+                )
                 yield StaleReason(kind=Stale.SOURCE, address=f"sources.{name}.{leaf}", locked=locked, found=found)
 
 

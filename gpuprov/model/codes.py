@@ -70,6 +70,7 @@ CODES: Final[dict[str, Code]] = {
     "GP-SRC-007": Code(S.REFUSED, "a source's key is expired or revoked, or uses an algorithm that is refused"),
     "GP-SRC-008": Code(S.USAGE, "uv, which resolves Python packages, cannot be used"),
     "GP-SRC-009": Code(S.FAILED, "the cache of the package lists is damaged"),
+    "GP-SRC-010": Code(S.REFUSED, "a source's priority cannot be told to the hosts"),
     # lock
     "GP-LOCK-001": Code(S.REFUSED, "no source offers the package"),
     "GP-LOCK-002": Code(S.REFUSED, "no version satisfies the constraint"),

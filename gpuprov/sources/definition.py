@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gpuprov.lock.types import LockedSource
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.sources.keys import armoured, fingerprints, read_keys
 from gpuprov.sources.redact import without_credentials
 
@@ -40,15 +41,21 @@ class SourceDefinition:
         return self.suite.endswith("/")
 
 
-def locked(definition: SourceDefinition) -> LockedSource:
+def locked(definition: SourceDefinition, selector: str = "") -> LockedSource:
     """The source as the lock records it: without credentials, with the fingerprints of its keys.
 
     Of the OS archive only name and suite are recorded: each machine reaches it through a mirror of its own, and a lock
     must be the same whoever makes it.
 
+    Args:
+        definition: the source.
+        selector: what its Release calls it; needed where it has a priority of its own.
+
     Raises:
-        GpuprovError: GP-SRC-006 when the keys cannot be read.
+        GpuprovError: GP-SRC-006 when the keys cannot be read; GP-SRC-010 when hosts could not be told its priority.
     """
+    if definition.priority is not None and not selector:
+        raise GpuprovError(_nameless(definition.name))
     certs = read_keys(definition.keys, definition.name)
     if not definition.on_host:
         return LockedSource(
@@ -63,4 +70,16 @@ def locked(definition: SourceDefinition) -> LockedSource:
         on_host=True,
         key_text=armoured(certs),
         keyring=definition.keyring,
+        priority=definition.priority,
+        selector=selector if definition.priority is not None else "",
+    )
+
+
+def _nameless(source: str) -> Diagnostic:
+    return Diagnostic(
+        code="GP-SRC-010",
+        address=f"sources.{source}.priority",
+        summary=f"source {source} cannot have a priority: its Release names neither Origin, Label, Suite nor Codename",
+        detail="apt on a host could not tell its packages from those of another source.",
+        hint="Take the priority away, or have the repository's Release say what it is.",
     )

@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -39,6 +39,8 @@ class SourceIndex:
     path: Path
     """The cache file."""
     arch: str
+    selectors: Mapping[str, str] = field(default_factory=dict)
+    """By source, what its Release calls it in a pin of apt."""
     memo: dict[str, tuple[Stanza, ...]] = field(default_factory=dict)
     provided: dict[str, tuple[str, ...]] = field(default_factory=dict)
     mentions: dict[str, int] = field(default_factory=dict)
@@ -124,7 +126,7 @@ def open_index(
     fetcher = replace(fetcher, report=report) if fetcher else _usual_fetcher(cache, report)
     ordered = _in_order(sources)
 
-    def look(rank: int) -> list[IndexPart]:
+    def look(rank: int) -> tuple[Release, list[IndexPart]]:
         report(Progress(phase="fetch", subject=ordered[rank].name, done=rank, total=len(ordered)))
         return _parts(ordered[rank], rank, arch, now, _for(ordered[rank], fetcher))
 
@@ -132,7 +134,8 @@ def open_index(
         wanted, own = part.wanted, _for(ordered[part.rank], fetcher)
         return own.by_digest(wanted.urls, part.source, sha256=wanted.file.sha256, size=wanted.file.size)
 
-    parts = [part for found in at_once(look, range(len(ordered))) for part in found]
+    looked = at_once(look, range(len(ordered)))
+    parts = [part for _, found in looked for part in found]
     connection = find_cache(cache, parts)
     paths = at_once(fetch, parts) if connection is None else []
     report(Progress(phase="fetch", done=len(ordered), total=len(ordered), finished=True))
@@ -140,7 +143,8 @@ def open_index(
         report(Progress(phase="index", text="reading the package lists"))
         connection = build_cache(cache, parts, paths)
         report(Progress(phase="index", finished=True))
-    return SourceIndex(connection=connection, path=index_path(cache, parts), arch=arch)
+    selectors = {source.name: release.selector for source, (release, _) in zip(ordered, looked, strict=True)}
+    return SourceIndex(connection=connection, path=index_path(cache, parts), arch=arch, selectors=selectors)
 
 
 def _usual_fetcher(cache: Path, report: Report) -> Fetcher:
@@ -156,12 +160,14 @@ def _in_order(sources: Sequence[SourceDefinition]) -> list[SourceDefinition]:
     return sorted(sources, key=lambda s: (s.on_host, s.name if s.on_host else ""))
 
 
-def _parts(definition: SourceDefinition, rank: int, arch: str, now: datetime, fetcher: Fetcher) -> list[IndexPart]:
+def _parts(
+    definition: SourceDefinition, rank: int, arch: str, now: datetime, fetcher: Fetcher
+) -> tuple[Release, list[IndexPart]]:
     certs = read_keys(definition.keys, definition.name)
     release = parse_release(_verified(definition, certs, now, fetcher), definition.name)
     if definition.check_valid_until:
         check_dates(release, definition.name, now)
-    return [
+    return release, [
         IndexPart(source=definition.name, rank=rank, pin=_pin(definition, release), wanted=wanted)
         for wanted in wanted_files(definition, release, arch)
     ]

@@ -26,6 +26,8 @@ class IndexFile:
 class Release:
     """What is used of a Release."""
 
+    origin: str
+    label: str
     suite: str
     codename: str
     architectures: tuple[str, ...]
@@ -39,6 +41,12 @@ class Release:
     all_apart: bool
     """Whether packages of architecture `all` are listed in a file of their own."""
     files: Mapping[str, IndexFile]
+
+    @property
+    def selector(self) -> str:
+        """What names the repository in a pin of apt (apt_preferences(5)): `o=NVIDIA,l=NVIDIA CUDA`, or nothing."""
+        fields = {"o": self.origin, "l": self.label, "a": self.suite, "n": self.codename}
+        return ",".join(f"{key}={value}" for key, value in fields.items() if value and "," not in value)
 
 
 def parse_release(text: bytes, source: str) -> Release:
@@ -59,6 +67,8 @@ def parse_release(text: bytes, source: str) -> Release:
             raise GpuprovError(_broken(source, f"a line of its SHA256 list is '{line.strip()}'"))
         files[parts[2]] = IndexFile(path=parts[2], size=int(parts[1]), sha256=parts[0].lower())
     return Release(
+        origin=fields.get("origin", ""),
+        label=fields.get("label", ""),
         suite=fields.get("suite", ""),
         codename=fields.get("codename", ""),
         architectures=tuple(fields.get("architectures", "").split()),

@@ -126,6 +126,7 @@ def _python_source(name: str, source: SourceSpec, at: str) -> Iterator[Diagnosti
         "flat": source.flat,
         "key": source.key,
         "systems": source.systems,
+        "priority": source.priority,
     }
     for key, value in given.items():
         if value:

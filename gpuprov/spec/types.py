@@ -54,6 +54,16 @@ class SourceSpec:
         ),
     ] = ()
 
+    priority: Annotated[
+        int | None,
+        About(
+            "apt's pin priority of the source, in the lock and on the hosts; what its Release asks for when left out: "
+            "500, or 100 for backports.",
+            maximum=1000,
+            example="100",
+        ),
+    ] = None
+
     def serves(self, os: str) -> bool:
         """Whether hosts of an operating system take packages from it."""
         return not self.systems or os in self.systems

@@ -44,11 +44,22 @@ def source_want(source: LockedSource, arch: str) -> SourceWant:
     )
 
 
-def pins_file(packages: Iterable[PackageWant]) -> FileWant:
-    """Pin every owned package to its locked version, so that no upgrade on the host moves it."""
+def pins_file(packages: Iterable[PackageWant], sources: Iterable[LockedSource] = ()) -> FileWant:
+    """Pin every owned package to its locked version, so that no upgrade on the host moves it.
+
+    Args:
+        packages: the owned packages.
+        sources: those that the host gets; what has a priority of its own has it on the host too.
+    """
     stanzas = [
         f"Package: {package.name}\nPin: version {package.version}\nPin-Priority: {_PRIORITY}\n"
         for package in sorted(packages, key=lambda package: package.name)
+    ]
+    # After the packages: what names a package goes before what names all of them, wherever it stands.
+    stanzas += [
+        f"Package: *\nPin: release {source.selector}\nPin-Priority: {source.priority}\n"
+        for source in sorted(sources, key=lambda source: source.name)
+        if source.priority is not None
     ]
     return FileWant(path=PINS_PATH, text=f"{MARKER}\n\n" + "\n".join(stanzas))
 

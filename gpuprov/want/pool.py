@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from typing import Final
 
 from gpuprov.document.canonical import digest
-from gpuprov.lock.types import Lock, LockedPool
+from gpuprov.lock.types import Lock, LockedPool, LockedSource
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.spec.types import FileSpec, GpuSpec, PoolSpec, Spec
 from gpuprov.want.components import Components, wanted_units
@@ -18,7 +18,7 @@ from gpuprov.want.files import (
     runtime_file,
     source_want,
 )
-from gpuprov.want.types import DriverWant, FileWant, GpuWant, PackageWant, PoolWant, ServiceWant, SourceWant
+from gpuprov.want.types import DriverWant, FileWant, GpuWant, PackageWant, PoolWant, ServiceWant
 
 _RESERVED: Final = ("/var/lib/gpuprov/", "/etc/apt/sources.list.d/gpuprov-", "/etc/apt/keyrings/gpuprov-")
 
@@ -45,7 +45,7 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
     not_built = tuple(_not_built(pool, spec))
     if not_built:
         raise GpuprovError(*not_built)
-    packages = _packages(locked)
+    packages, written = _packages(locked), _written(lock, locked)
     names = {package.name for package in packages}
     services = wanted_units(components, names, spec.exporters, gpus=pool.gpu is not None)
     want = PoolWant(
@@ -54,8 +54,8 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
         os=locked.os,
         arch=locked.arch,
         packages=packages,
-        sources=_sources(lock, locked),
-        files=_files(locked, packages, spec, components),
+        sources=tuple(source_want(source, locked.arch) for source in written),
+        files=_files(locked, packages, written, spec, components),
         services=services,
         exporters=_exporters(services),
         driver=_driver(locked, pool),
@@ -75,10 +75,11 @@ def _packages(locked: LockedPool) -> tuple[PackageWant, ...]:
     )
 
 
-def _sources(lock: Lock, locked: LockedPool) -> tuple[SourceWant, ...]:
+def _written(lock: Lock, locked: LockedPool) -> tuple[LockedSource, ...]:
+    """The sources that the pool's hosts get: those that its packages come from."""
     used = {row.source for row in locked.packages}
     written = [source for source in lock.sources if source.on_host and source.name in used]
-    return tuple(source_want(source, locked.arch) for source in sorted(written, key=lambda source: source.name))
+    return tuple(sorted(written, key=lambda source: source.name))
 
 
 def _exporters(services: Collection[ServiceWant]) -> tuple[str, ...]:
@@ -108,9 +109,13 @@ def _gpus(gpu: GpuSpec | None, address: str, components: Components) -> GpuWant 
 
 
 def _files(
-    locked: LockedPool, packages: tuple[PackageWant, ...], spec: Spec, components: Components
+    locked: LockedPool,
+    packages: tuple[PackageWant, ...],
+    sources: tuple[LockedSource, ...],
+    spec: Spec,
+    components: Components,
 ) -> tuple[FileWant, ...]:
-    files = [pins_file(packages)] if packages else []
+    files = [pins_file(packages, sources)] if packages else []
     if locked.driver:  # also without GPUs: an image made there boots on hosts with GPUs
         files.append(nouveau_file())
     if set(components.toolkit_packages) & {package.name for package in packages}:

@@ -46,6 +46,7 @@ SOURCE = st.builds(
     key_text=TEXT,
     keyring=TEXT,
 )
+PREFERRED = SOURCE.map(lambda source: replace(source, priority=100, selector="o=Site"))
 IMAGE = st.builds(LockedImage, os=TEXT, arch=TEXT, region=TEXT, owner=TEXT, name=TEXT, id=TEXT)
 LOCK = st.builds(
     lambda sources, pools, images: Lock(
@@ -56,7 +57,7 @@ LOCK = st.builds(
         images=tuple(sorted(images)),
         digest="",
     ),
-    st.lists(SOURCE, max_size=2, unique_by=lambda s: s.name),
+    st.lists(SOURCE | PREFERRED, max_size=2, unique_by=lambda s: s.name),
     st.lists(POOL, max_size=2, unique_by=lambda p: p.pool),
     st.lists(IMAGE, max_size=2),
 )

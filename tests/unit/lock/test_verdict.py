@@ -116,6 +116,7 @@ def test_more_suites_of_the_archive_make_no_lock_stale(index_of: IndexOf) -> Non
             "AA",
             "BB",
         ),
+        ({"sources": (replace(SOURCE, priority=100),)}, Stale.SOURCE, "sources.nvidia.priority", "none", "100"),
         ({"sources": ()}, Stale.SOURCE, "sources.nvidia", "the source", "no such source"),
     ],
 )

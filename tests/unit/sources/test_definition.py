@@ -29,6 +29,15 @@ def test_of_the_archive_the_lock_holds_nothing_of_this_machine(repository: Any) 
     assert (row.url, row.components, row.fingerprints, row.key_text) == ("", (), (), "")
 
 
+def test_a_priority_is_recorded_with_what_names_the_source_to_apt(repository: Any) -> None:
+    row = locked(repository.definition(priority=100), "o=Site,l=Site")
+    assert (row.priority, row.selector) == (100, "o=Site,l=Site")
+    row = locked(repository.definition(), "o=Site,l=Site")
+    assert (row.priority, row.selector) == (None, "")
+    with pytest.raises(GpuprovError, match="GP-SRC-010"):
+        locked(repository.definition(priority=100))
+
+
 @pytest.mark.parametrize("data", [b"", b"no key", b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n"])
 def test_what_is_no_key_is_refused(repository: Any, data: bytes) -> None:
     with pytest.raises(GpuprovError, match="GP-SRC-006"):

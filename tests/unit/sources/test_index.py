@@ -73,10 +73,13 @@ def test_a_suite_with_components_is_read(repository: Any, make_stanza: Stanzas, 
 def test_backports_get_the_priority_that_their_release_asks_for(
     repository: Any, make_stanza: Stanzas, tmp_path: Path, now: datetime
 ) -> None:
-    repository.publish(make_stanza("a"), head="NotAutomatic: yes\nButAutomaticUpgrades: yes\n")
+    repository.publish(
+        make_stanza("a"), head="Origin: Site\nSuite: stable\nNotAutomatic: yes\nButAutomaticUpgrades: yes\n"
+    )
     for given, expected in ((None, 100), (990, 990)):
         with _open(repository.definition(priority=given), cache=tmp_path / "cache", now=now) as index:
             assert index.stanzas("a")[0].pin == expected
+            assert index.selectors == {"test": "o=Site,a=stable"}
 
 
 def test_what_is_unchanged_is_not_parsed_again(

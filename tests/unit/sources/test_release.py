@@ -10,6 +10,23 @@ from gpuprov.sources.release import parse_release
 DIGEST = "a" * 64
 
 
+@pytest.mark.parametrize(
+    ("head", "selector"),
+    [
+        (
+            "Origin: Debian\nLabel: Debian\nSuite: oldstable\nCodename: bookworm\n",
+            "o=Debian,l=Debian,a=oldstable,n=bookworm",
+        ),
+        ("Origin: NVIDIA\nLabel: NVIDIA CUDA\n", "o=NVIDIA,l=NVIDIA CUDA"),
+        ("Origin: A, B\nLabel: C\n", "l=C"),  # a comma would begin another field of the pin
+        ("", ""),
+    ],
+)
+def test_a_repository_is_named_by_what_its_release_says(head: str, selector: str) -> None:
+    release = parse_release(f"{head}SHA256:\n {DIGEST} 1 Packages\n".encode(), "test")
+    assert release.selector == selector
+
+
 def test_a_release_of_an_archive_is_read() -> None:
     text = (
         "Suite: oldstable\nCodename: bookworm\nDate: Sat, 11 Jul 2026 10:16:37 UTC\nAcquire-By-Hash: yes\n"

@@ -12,6 +12,7 @@ from gpuprov.model.diagnostic import GpuprovError, Span
 from gpuprov.spec.types import FrameworkSpec, PoolSpec
 from gpuprov.want.components import Components
 from gpuprov.want.expectations import expectations
+from gpuprov.want.files import PINS_PATH, pins_file
 from gpuprov.want.host import host_want
 from gpuprov.want.pool import pool_want
 from gpuprov.want.types import DriverWant, GpuWant, Merge, Owned, PoolWant
@@ -156,3 +157,12 @@ def test_a_mig_layout_is_refused_as_long_as_nothing_sets_it_up() -> None:
         pool_want(make_lock(), spec, asked, "onprem", components=COMPONENTS)
     (found,) = caught.value.diagnostics
     assert (found.code, found.address, found.span) == ("GP-SPEC-006", "pools.train.gpu.mig", span)
+
+
+def test_a_source_with_a_priority_has_it_on_the_host() -> None:
+    pool, lock = make_pool(), make_lock()
+    sources = tuple(replace(s, priority=100, selector="o=NVIDIA,l=CUDA") if s.on_host else s for s in lock.sources)
+    want = pool_want(replace(lock, sources=sources), make_spec(pool), pool, "onprem", components=COMPONENTS)
+    (pins,) = [file.text for file in want.files if file.path == PINS_PATH]
+    assert pins.endswith("\nPackage: *\nPin: release o=NVIDIA,l=CUDA\nPin-Priority: 100\n")
+    assert "Package: *" not in pins_file([]).text
