@@ -14,6 +14,7 @@ from gpuprov.catalog.rows import (
     NeverRow,
     PackagesRow,
     RepositoryRow,
+    RetiredRow,
     ServiceRow,
     SystemRow,
     ToolkitRow,
@@ -130,6 +131,11 @@ def cuda_major(version: str, catalog: Catalog = PACKAGED) -> int | None:
 def instance(type_name: str, catalog: Catalog = PACKAGED) -> InstanceRow | None:
     """The row of an EC2 instance type."""
     return next((row for row in rows(InstanceRow, catalog) if row.id == type_name), None)
+
+
+def retired(type_name: str, catalog: Catalog = PACKAGED) -> RetiredRow | None:
+    """Why an EC2 instance type can no longer be had; None where nothing is known of it."""
+    return next((row for row in rows(RetiredRow, catalog) if re.fullmatch(row.pattern, type_name)), None)
 
 
 def instances_with(model: str, count: int, catalog: Catalog = PACKAGED) -> tuple[InstanceRow, ...]:

@@ -272,6 +272,16 @@ class InstanceRow(Row):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
+class RetiredRow(Row):
+    """EC2 instance types that can no longer be had."""
+
+    pattern: str
+    """Regular expression over the whole type."""
+    reason: str
+    """What is known, as a clause about the type."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class ImageRow(Row):
     """The base images that one publisher offers for an operating system and an architecture."""
 

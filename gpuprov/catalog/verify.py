@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from gpuprov.catalog.find import retired
 from gpuprov.catalog.load import FILES, PACKAGED, Catalog, rows
 from gpuprov.catalog.rows import (
     ArchitectureRow,
@@ -17,6 +18,7 @@ from gpuprov.catalog.rows import (
     NeverRow,
     PackagesRow,
     RepositoryRow,
+    RetiredRow,
     ServiceRow,
     SystemRow,
     ToolkitRow,
@@ -33,6 +35,9 @@ _MONTH: Final = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 
 def problems(catalog: Catalog = PACKAGED) -> tuple[str, ...]:
     """Everything that is wrong with a catalog, one sentence each, begun with its table; empty when it is sound."""
+    broken = tuple(_patterns(catalog))
+    if broken:
+        return broken  # the other checks match with them
     return (
         *_sources(catalog),
         *_gpus(catalog),
@@ -42,7 +47,6 @@ def problems(catalog: Catalog = PACKAGED) -> tuple[str, ...]:
         *_systems(catalog),
         *_packages(catalog),
         *_services(catalog),
-        *_patterns(catalog),
         *_dcgm(catalog),
         *_instances(catalog),
         *_images(catalog),
@@ -199,9 +203,10 @@ def _services(catalog: Catalog) -> Iterator[str]:
 
 
 def _patterns(catalog: Catalog) -> Iterator[str]:
-    for name, pattern in [(f"components: {r.id}", p) for r in rows(ComponentRow, catalog) for p in r.patterns] + [
-        (f"never: {r.id}", r.pattern) for r in rows(NeverRow, catalog)
-    ]:
+    found = [(f"components: {r.id}", p) for r in rows(ComponentRow, catalog) for p in r.patterns]
+    found += [(f"never: {r.id}", r.pattern) for r in rows(NeverRow, catalog)]
+    found += [(f"retired: {r.id}", r.pattern) for r in rows(RetiredRow, catalog)]
+    for name, pattern in found:
         try:
             re.compile(pattern)
         except re.error as error:
@@ -228,6 +233,9 @@ def _instances(catalog: Catalog) -> Iterator[str]:
             yield f"instances: {row.id} names a GPU in one field and none in the other"
         if row.arch not in _ARCHITECTURES:
             yield f"instances: {row.id} has the unknown architecture {row.arch}"
+        gone = retired(row.id, catalog)
+        if gone is not None:
+            yield f"instances: {row.id} is there, and retired has it as {gone.id}"
         if any(number is not None and number <= 0 for number in (row.vcpus, row.memory_mib)):
             yield f"instances: {row.id} has no CPU or no memory"
 

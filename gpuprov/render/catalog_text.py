@@ -29,6 +29,7 @@ _COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "ngc": ("cuda", "driver"),
     "packages": ("part", "origin", "min_branch", "max_branch", "packages"),
     "repositories": ("source", "key_file", "url"),
+    "retired": ("pattern", "reason"),
     "services": ("packages",),
     "systems": ("built", "repository", "kernel", "gcc", "guides"),
     "toolkits": ("min_driver", "bundled_driver", "max_gcc"),

@@ -36,7 +36,7 @@ def dcgm_fits(facts: PoolFacts, number: int) -> Iterator[Answer]:
             address=facts.addresses.dcgm,
             summary=row.reason,
             facts=(
-                Said(what=row.id, source=cite(row, "reason", facts.catalog)),
+                Said(what=f"known of DCGM {row.versions}", source=cite(row, "reason", facts.catalog)),
                 Said(what=f"DCGM {facts.dcgm}", at=facts.addresses.dcgm),
                 Said(what=f"driver branch {number}", at=facts.addresses.driver),
             ),

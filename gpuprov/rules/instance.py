@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gpuprov.catalog.find import instance, instances_with
+from gpuprov.catalog.find import instance, instances_with, retired
 from gpuprov.catalog.load import cite, rows
 from gpuprov.catalog.rows import InstanceRow
 from gpuprov.rules.answer import Answer, Said, Verdict, unknown
@@ -115,6 +115,16 @@ def _unknown_type(facts: InstanceFacts) -> Answer:
     family = facts.type.partition(".")[0]
     near = [row.id for row in rows(InstanceRow, facts.catalog) if row.id.partition(".")[0] == family]
     hints = [hint for hint in (_near(facts), _fitting(facts)) if hint]
+    gone = retired(facts.type, facts.catalog)
+    if gone is not None:
+        return Answer(
+            rule="GP-CLOUD-022",
+            verdict=Verdict.REFUSED,
+            summary=f"the instance type {facts.type} can no longer be had: {gone.reason}",
+            address=facts.address,
+            facts=(Said(what=facts.type, source=cite(gone, "reason", facts.catalog)),),
+            satisfies=_fitting(facts) or "take a newer type",
+        )
     return Answer(
         rule="GP-CLOUD-022",
         verdict=Verdict.REFUSED,
