@@ -58,10 +58,10 @@ def origins(written: WrittenSpec, spans: Mapping[str, Span]) -> tuple[Origin, ..
     found = [_layered(leaf, _above_target(leaf.address), base) for leaf in leaves]
     for name, pool in written.pools.items():
         at = join("pools", name)
-        found += [
-            _layered(leaf, _above_pool(leaf.address.removeprefix(f"{at}."), pool), base)
-            for leaf in _leaves(_whole(pool, written), at, spans)
-        ]
+        for leaf in _leaves(_whole(pool, written), at, spans):
+            key = leaf.address.removeprefix(f"{at}.")
+            whole = getattr(pool, key.partition(".")[0], None) is None and key in base
+            found.append(_layered(replace(leaf, span=base[key]) if whole else leaf, _above_pool(key, pool), base))
     return tuple(found)
 
 
@@ -96,7 +96,6 @@ def _layered(leaf: _Leaf, above: tuple[str, ...], base: Mapping[str, Span | None
     there = [address for address in above if address in base]
     if not there:
         return Origin(address=leaf.address, value=leaf.value, layer=Layer.SPEC if span else Layer.DEFAULT, span=span)
-    span = span or base[there[0]]
     came = [address for address in there if base[address] == span]
     # Of several addresses with one place, the last one is where it stands: a target inherits it as well.
     layer = Layer.DEFAULT if span is None else Layer.INHERITED if came else Layer.OVERRIDE

@@ -23,14 +23,14 @@ verify: [a]
 stack:
   driver: {version: "580.*"}
   dcgm: "4.*"
-  packages: [htop]
+  packages: [htop, {name: bc, version: "1.*"}]
 pools:
   one: {gpu: none}
   two:
     gpu: none
     os: debian-13
     verify: []
-    stack: {driver: {source: os}, dcgm: null, packages: [{name: jq}]}
+    stack: {driver: {source: os}, dcgm: null, packages: [{name: jq}, nano]}
   three: {gpu: none, stack: {fabric: none}}
 """
 
@@ -64,6 +64,9 @@ def of(text: str) -> dict[str, Origin]:
         ("pools.two.stack.driver.version", "580.*", "inherited", 6),
         ("pools.two.stack.dcgm", None, "override", 15),
         ("pools.two.stack.packages[0].name", "jq", "override", 15),
+        ("pools.two.stack.packages[1].name", "nano", "override", 15),
+        ("pools.two.stack.packages[1].version", "", "default", None),
+        ("pools.three.stack.packages[1].version", "1.*", "inherited", 8),
         ("pools.three.stack.fabric", "none", "override", 16),
         ("pools.three.stack.packages[0].name", "htop", "inherited", 8),
         ("pools.three.stack.dcgm", "4.*", "inherited", 7),
