@@ -212,12 +212,11 @@ def _source_reasons(lock: Lock, sources: Sequence[LockedSource]) -> Iterator[Sta
             )
             continue
         for leaf in ("url", "suite", "components", "fingerprints", "on_host", "priority", "selector"):
-            sides = (getattr(before, leaf), getattr(now, leaf))
+            sides = [getattr(source, leaf) for source in (before, now)]
             if sides[0] != sides[1]:
-                locked, found = (
-                    ", ".join(s) if isinstance(s, tuple) else "none" if s is None else str(s) for s in sides
-                )
-                yield StaleReason(kind=Stale.SOURCE, address=f"sources.{name}.{leaf}", locked=locked, found=found)
+                locked, found = (", ".join(s) if isinstance(s, tuple) else "" if s is None else str(s) for s in sides)
+                address = f"sources.{name}.{leaf}"
+                yield StaleReason(kind=Stale.SOURCE, address=address, locked=locked or "none", found=found or "none")
 
 
 def _row_reasons(lock: Lock, indexes: Mapping[tuple[str, str], Index]) -> Iterator[StaleReason]:
