@@ -51,6 +51,13 @@ class Reasons:
         was, now = (requests.get(plain) for requests in asked)
         if was != now:
             return f"stack.frameworks asks for {now.name}{now.specifier}" if now else "no longer asked for"
+        before, after = (
+            {p.name: p.version for p in pool.frameworks.packages} if pool.frameworks else {} for pool in (old, new)
+        )
+        if plain not in after:
+            return "nothing needs it any more"
+        if before.get(plain) == after[plain]:
+            return "its index offers other files under it"
         return "--upgrade" if {ALL, plain} & self.upgrade else "follows the Python packages that are asked for"
 
 

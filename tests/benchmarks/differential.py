@@ -45,6 +45,8 @@ class Tally:
         self.packages += len(ours or ())
         if text:
             self.wrong.append(f"{' '.join(request)}: {text}")
+        if text or not self.counts["sets"] % 10:
+            print(f"{self.label}: {self.counts}{f'; {self.wrong[-1]}' if text else ''}", flush=True)
 
 
 COLUMNS = ("sets", "same", "both refuse", "different")
@@ -89,13 +91,13 @@ def main() -> int:
     parser.add_argument("--suite", nargs="*", default=["trixie"])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, open_archive(Path(name) / "archive") as archive:
-        requests = [BIG, *drawn(archive.names, options.seed, options.sets)]
+        requests = [BIG, *drawn(archive.names, options.seed, max(options.sets, options.closed))]
         version = archive.apt.run("--version").stdout.split()[1]
         print(f"{len(archive.names)} packages, seed {options.seed}, this machine's apt is {version}", flush=True)
-        lines = [exact(archive, requests)]
+        lines = [exact(archive, requests[: options.sets])]
         some = requests[: options.closed]
         lines.append(closed_sets(archive, some, f"apt {version}", archive.apt.plan))
-        for suite in options.suite:
+        for suite in options.suite if some else ():
             other = unpack_apt(suite, Path(name) / suite, archive.apt)
             label = f"{suite}'s apt {other.run('--version').stdout.split()[1]}"
             lines.append(closed_sets(archive, some, label, lambda words, apt=other: apt.simulate("install", *words)))

@@ -26,7 +26,7 @@ class PrivateApt:
         """Run apt-get in the root."""
         settings = {
             "APT::Architecture": "amd64",
-            # apt's defaults; the configuration of container images says otherwise.
+            # apt's defaults here and for its caches; the configuration of container images says otherwise.
             "APT::AutoRemove::RecommendsImportant": "true",
             "APT::AutoRemove::SuggestsImportant": "true",
             "APT::Architectures": "amd64",
@@ -35,6 +35,8 @@ class PrivateApt:
             "APT::Sandbox::User": "root",
             "Acquire::Languages": "none",
             "Dir::Cache": f"{self.root}/cache",
+            "Dir::Cache::pkgcache": "pkgcache.bin",
+            "Dir::Cache::srcpkgcache": "srcpkgcache.bin",
             "Dir::Etc::Preferences": f"{self.root}/preferences",
             "Dir::Etc::PreferencesParts": "/dev/null",
             "Dir::Etc::SourceList": "/dev/null",

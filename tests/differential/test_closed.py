@@ -10,7 +10,7 @@ import pytest
 from differential import Archive, closed, difference, drawn, our_plan
 from other_apt import unpack_apt
 
-SETS = int(os.environ.get("GPUPROV_TEST_SETS", "6"))
+SETS = int(os.environ.get("GPUPROV_TEST_SETS", "4"))
 BIG = ("docker.io", "nvidia-driver", "nvidia-cuda-toolkit", "prometheus")
 
 pytestmark = [pytest.mark.network, pytest.mark.timeout(300 + 20 * SETS)]
