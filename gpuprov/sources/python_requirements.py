@@ -98,7 +98,7 @@ def _compile(
         if prefer:
             (folder / _OUTPUT).write_text(_preferences(prefer), encoding="utf-8")
         _run(need, uv, folder, more)
-        found = _read((folder / _OUTPUT).read_text("utf-8"), sources)
+        found = _read(folder / _OUTPUT, sources)
     uv.report(Progress(phase="frameworks", finished=True))
     return found
 
@@ -185,12 +185,12 @@ def _text(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _read(text: str, sources: Mapping[str, str]) -> tuple[LockedFramework, ...]:
+def _read(path: Path, sources: Mapping[str, str]) -> tuple[LockedFramework, ...]:
     try:
-        rows = tomllib.loads(text).get("packages", [])
+        rows = tomllib.loads(path.read_text("utf-8")).get("packages", [])
         found = [_package(row, sources.get(row["name"], _PYPI)) for row in rows]
         return tuple(sorted(found, key=lambda p: p.name))
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:  # no TOML is a ValueError
         raise GpuprovError(_unusable(f"its answer has an unknown form ({type(error).__name__}: {error})")) from error
 
 

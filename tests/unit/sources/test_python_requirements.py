@@ -252,6 +252,7 @@ def _program(folder: Path, script: str) -> str:
 @pytest.mark.parametrize(
     ("script", "says"),
     [
+        ("true", "FileNotFoundError"),
         ("echo '[[packages]' > pylock.toml", "TOMLDecodeError"),
         ("printf '[[packages]]\\nname = \"a\"\\n' > pylock.toml", "KeyError"),
         ('printf \'[[packages]]\\nname = "a"\\nversion = "1"\\nwheels = []\\n\' > pylock.toml', "a has no wheel"),
