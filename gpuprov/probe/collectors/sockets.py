@@ -1,4 +1,4 @@
-"""Ports that something listens on, by /proc/net: read once for two purposes, since the kernel walks long tables for it."""
+"""Ports that something listens on, by /proc/net: read once for two purposes; the kernel walks long tables for it."""
 
 import re
 

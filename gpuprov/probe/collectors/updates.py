@@ -24,8 +24,8 @@ _STACK = (
 )
 """Beginnings of the names of packages of which it matters who offers and who moved them."""
 
-# apt-config reads files alone, and answers `NAME "VALUE";`, one for each member of a list. It takes ten times as long as
-# looking whether a file names one of these settings at all.
+# apt-config reads files alone, and answers `NAME "VALUE";`, one for each member of a list. It takes ten times as long
+# as looking whether a file names one of these settings at all.
 _UNATTENDED = (
     need("apt-config")
     + r"""
