@@ -10,7 +10,6 @@ from gpuprov.catalog.load import FILES, PACKAGED, Catalog, rows
 from gpuprov.catalog.rows import (
     ArchitectureRow,
     BranchRow,
-    ComponentRow,
     DcgmRow,
     GpuRow,
     ImageRow,
@@ -18,11 +17,11 @@ from gpuprov.catalog.rows import (
     NeverRow,
     PackagesRow,
     RepositoryRow,
-    RetiredRow,
     ServiceRow,
     SystemRow,
     ToolkitRow,
 )
+from gpuprov.catalog.verify_forms import broken_forms
 from gpuprov.catalog.verify_stack import stack_problems
 from gpuprov.model.version import Constraint, compare_driver, driver_branch
 
@@ -35,9 +34,9 @@ _MONTH: Final = re.compile(r"20[0-9]{2}-(0[1-9]|1[0-2])")
 
 def problems(catalog: Catalog = PACKAGED) -> tuple[str, ...]:
     """Everything that is wrong with a catalog, one sentence each, begun with its table; empty when it is sound."""
-    broken = tuple(_patterns(catalog))
+    broken = tuple(broken_forms(catalog))
     if broken:
-        return broken  # the other checks match with them
+        return broken  # the other checks match and compare with them
     return (
         *_sources(catalog),
         *_gpus(catalog),
@@ -200,17 +199,6 @@ def _services(catalog: Catalog) -> Iterator[str]:
         below = [b.id for b in rows(BranchRow, catalog) if (row.min_branch or 0) <= b.number <= (row.max_branch or 999)]
         for missing in sorted({name.replace("<branch>", branch) for branch in below} - serving):
             yield f"services: no unit is served by {missing}"
-
-
-def _patterns(catalog: Catalog) -> Iterator[str]:
-    found = [(f"components: {r.id}", p) for r in rows(ComponentRow, catalog) for p in r.patterns]
-    found += [(f"never: {r.id}", r.pattern) for r in rows(NeverRow, catalog)]
-    found += [(f"retired: {r.id}", r.pattern) for r in rows(RetiredRow, catalog)]
-    for name, pattern in found:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            yield f"{name}: the pattern {pattern} is no regular expression: {error}"
 
 
 def _dcgm(catalog: Catalog) -> Iterator[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuprov.catalog.load import FILES, PACKAGED, cite
@@ -51,14 +51,21 @@ def test_what_an_own_row_writes_has_its_own_source_and_the_rest_the_packaged_one
     assert cite(row, "", own.catalog).startswith("our data sheet, 2026-10-05; ")
 
 
-TEXT = GOOD[1]["files"]["gpus.yaml"]
+TEXTS = sorted({(name, text) for case in GOOD for name, text in case["files"].items()})
 
 
-@given(at=st.integers(0, len(TEXT)), end=st.integers(0, 40), put=st.text("{}[]:,\"'- \n\tsx0&*!~#|>%@", max_size=6))
-def test_no_text_makes_the_reader_raise_anything_else(at: int, end: int, put: str) -> None:
+@settings(deadline=None)
+@given(
+    file=st.sampled_from(TEXTS),
+    at=st.integers(0, 400),
+    end=st.integers(0, 40),
+    put=st.text("{}[]:,\"'- \n\tsx0&*!~#|>%@", max_size=6),
+)
+def test_no_text_makes_the_reader_raise_anything_else(file: tuple[str, str], at: int, end: int, put: str) -> None:
+    name, text = file
     found: tuple[Diagnostic, ...] = ()
     try:
-        found = read_own({"gpus.yaml": TEXT[:at] + put + TEXT[at + end :]}).notes
+        found = read_own({name: text[:at] + put + text[at + end :]}).notes
     except GpuprovError as error:
         found = error.diagnostics
     assert found
