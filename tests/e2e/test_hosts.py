@@ -70,6 +70,13 @@ def test_a_probe_sees_a_fresh_system_and_leaves_nothing(made: LabState, hosts: l
         assert seen.observe('service["ssh"].active') == Known("active")
         assert seen.observe('service["docker"].active') == Absent()
         assert seen.observe('exporter["node"].answers') == Known(value=False)
+        assert seen.observe("host.clock.correct") == Known(value=True)
+        assert seen.observe('user["root"].uid') == Known(0)
+        assert isinstance(seen.observe(f'user["{node.user}"].groups'), Known)
+        assert isinstance(seen.observe("host.sudo"), Known)
+        assert "tcp 22 any" in str(seen.observe("host.ports"))
+        assert isinstance(seen.observe('mount["/"].type'), Known)
+        assert isinstance(seen.observe('sysctl["vm.swappiness"].value'), Known)
         assert probed.recording is not None
         assert snapshot_of(probed.recording) == seen
         assert connect(host.connection).run(TEMPORARY, timeout=20).stdout == b""
@@ -82,7 +89,11 @@ def test_without_the_password_the_user_looks_and_what_needs_root_is_unknown(host
     assert isinstance(secret, Unknown)
     assert "needs root" in secret.reason
     assert "sudo needs a password" in secret.reason
+    rules = probed.result.observe("host.sudo")
+    assert isinstance(rules, Unknown)
+    assert "needs root" in rules.reason
     assert isinstance(probed.result.observe('file["/etc/hostname"].sha256'), Known)
+    assert isinstance(probed.result.observe('user["root"].uid'), Known)
 
 
 def test_sudo_with_a_password(hosts: list[Host]) -> None:
