@@ -15,7 +15,8 @@ from gpuprov.probe.request import ProbeRequest
 # says on the FIFO that it has ended; so does the watchdog when time is over; the script waits for these lines alone.
 # Why no timeout(1): it and a shell of its own cost each collector more processor time than most collectors' commands
 # (2.8 ms against 0.2 ms for a subshell, measured 2026-11-30). The watchdog ends what takes too long, with all that it
-# started, and leaves a mark, so that the status tells.
+# started, and leaves a mark, so that the status tells. One that has ended is passed over: its number may be another
+# process's by then.
 # Secrets are replaced once, in everything that travels, messages on standard error included.
 _HEAD = r"""
 set -u
@@ -52,7 +53,12 @@ job() {
 }
 over() {
   tree=
-  for j in "$@"; do : >"$d/$j.over"; eval "tree=\"\$tree \$p$j\""; done
+  for j in "$@"; do
+    ! grep -q -F "$T end " "$d/$j.b" || continue
+    : >"$d/$j.over"
+    eval "tree=\"\$tree \$p$j\""
+  done
+  [ -n "$tree" ] || return 0
   all=$(cat /proc/[0-9]*/stat 2>/dev/null | sed -n -E 's/^([0-9]+) \(.*\) [A-Za-z] ([0-9]+) .*/\1 \2/p')
   found=; seen=" $tree "; more=1
   while [ -n "$more" ]; do

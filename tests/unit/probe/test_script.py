@@ -78,7 +78,8 @@ def test_a_collector_that_hangs_is_ended_and_costs_the_others_nothing() -> None:
 def test_what_a_hung_collector_started_is_ended_with_it(tmp_path: Path) -> None:
     name = tmp_path / "pids"
     hangs = f"sleep 30 & echo $! >>{name}; sh -c 'sleep 31 & echo $! >>{name}; wait'; wait"
-    seen = run([row("hangs", hangs, 1), row("slow", "sleep 2; echo done", 5)])
+    seen = run([row("ended", "exit 3", 1), row("hangs", hangs, 1), row("slow", "sleep 2; echo done", 5)])
+    assert seen["ended"][2] == 3
     assert seen["hangs"][2] == 124
     assert seen["slow"] == ("done\n", "", 0)
     pids = name.read_text().split()
@@ -100,7 +101,7 @@ def test_a_collector_that_cannot_be_ended_is_given_up(tmp_path: Path) -> None:
     # programs, and no timeout(1).
     tools = tmp_path / "bin"
     tools.mkdir()
-    for name in ("cat", "mktemp", "mkfifo", "rm", "sed", "sleep", "sh"):
+    for name in ("cat", "grep", "mktemp", "mkfifo", "rm", "sed", "sleep", "sh"):
         (tools / name).symlink_to(subprocess.check_output(["/bin/sh", "-c", f"command -v {name}"], text=True).strip())
     script = build_script([row("hangs", "sleep 4; :"), row("works", "echo yes")], ProbeRequest(), token=TOKEN, limit=1)
     for text, other in (
