@@ -32,5 +32,4 @@ def settle(seen: Mapping[str, Observation]) -> Observation:
     if all(isinstance(o, Absent) for o in seen.values()):
         return Absent()
     values = list(told.values())
-    same = all(value == values[0] and type(value) is type(values[0]) for value in values)
-    return Known(values[0] if same else told)
+    return Known(values[0] if all(value == values[0] for value in values) else told)
