@@ -10,9 +10,9 @@ from gpuprov.catalog.find import component_of
 from gpuprov.compare.compare import compare_snapshots
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.snapshot import NotObserved, Snapshot
-from gpuprov.parity.driver import driver_facts
+from gpuprov.parity.driver import driver_facts, tells_driver
 from gpuprov.parity.groups import group_hosts
-from gpuprov.parity.types import Compared
+from gpuprov.parity.types import Compared, DriverFacts
 
 _BEFORE_AFTER = ("before", "after")
 
@@ -31,6 +31,8 @@ class _Part:
     """The first side's hosts of one pool (all of them, where there are no pools), held against one of them."""
 
     reference: Snapshot
+    driver: DriverFacts
+    """The reference's."""
     compared: list[Compared] = field(default_factory=list)
 
 
@@ -67,10 +69,10 @@ def compare_fleet(side: Side) -> Comparison:
 def _one_with_others(first: Side, second: Side) -> Comparison:
     if not first.snapshots:
         return Comparison(compared=())
-    reference = first.snapshots[0]
+    part = _part(first.snapshots[0])
     # A folder may hold the reference itself, which would agree with itself and prove nothing.
-    itself = (reference.host, reference.taken) if second.fleet else None
-    return Comparison(compared=[_compare(reference, s) for s in second.snapshots if (s.host, s.taken) != itself])
+    itself = (part.reference.host, part.reference.taken) if second.fleet else None
+    return Comparison(compared=[_compare(part, s) for s in second.snapshots if (s.host, s.taken) != itself])
 
 
 def _parts(side: Side, *, pooled: bool) -> tuple[dict[str, int], dict[str, _Part]]:
@@ -89,7 +91,7 @@ def _parts(side: Side, *, pooled: bool) -> tuple[dict[str, int], dict[str, _Part
         return hosts, parts
     # The first host is an odd one: go through them again, held against one of the many.
     for pool, host in better.items():
-        parts[pool] = _Part(reference=side.snapshots[hosts[host]])
+        parts[pool] = _part(side.snapshots[hosts[host]])
     for snapshot in side.snapshots:
         pool = _pool(side, snapshot.host, pooled=pooled)
         if pool in better:
@@ -102,9 +104,15 @@ def _pool(side: Side, host: str, *, pooled: bool) -> str:
 
 
 def _add(parts: dict[str, _Part], pool: str, snapshot: Snapshot, basis: str) -> None:
-    part = parts.setdefault(pool, _Part(reference=snapshot))
-    if part.reference.host != snapshot.host:
-        part.compared.append(_compare(part.reference, snapshot, basis=basis))
+    part = parts.get(pool)
+    if part is None:
+        parts[pool] = _part(snapshot)
+    elif part.reference.host != snapshot.host:
+        part.compared.append(_compare(part, snapshot, basis=basis))
+
+
+def _part(reference: Snapshot) -> _Part:
+    return _Part(reference=reference, driver=driver_facts(reference))
 
 
 def _usual(part: _Part) -> str:
@@ -139,7 +147,7 @@ def _pool_by_pool(
             alone.append(_alone(snapshot.host, pool, first.label))
             continue
         met.add(pool)
-        compared[pool].append(_compare(parts[pool].reference, snapshot, basis=first.label))
+        compared[pool].append(_compare(parts[pool], snapshot, basis=first.label))
     for pool, part in parts.items():
         if pool not in met and pool not in left_out:
             hosts = (part.reference.host, *(host.host for host in part.compared))
@@ -160,21 +168,23 @@ def _before_after(first: Side, second: Side, hosts: dict[str, int]) -> Compariso
         if place is None:
             alone.append(_alone(snapshot.host, "", first.label))
         else:
-            compared.append(_compare(first.snapshots[place], snapshot))
+            compared.append(_compare(_part(first.snapshots[place]), snapshot))
     alone += [_alone(host, "", second.label) for host in hosts]
     return Comparison(compared=compared, alone=tuple(alone))
 
 
-def _compare(first: Snapshot, second: Snapshot, *, basis: str = "") -> Compared:
+def _compare(part: _Part, second: Snapshot, *, basis: str = "") -> Compared:
+    first = part.reference
     again = first.host == second.host
     found = compare_snapshots(
         first, second, component_of=component_of, sides=_BEFORE_AFTER if again else None, basis=basis
     )
+    same = not any(tells_driver(finding.address) for finding in found.findings)
     return Compared(
         host=second.host,
         findings=found.findings,
         facets=found.facets,
-        driver=driver_facts(second),
+        driver=part.driver if same else driver_facts(second),
         taken=second.taken,
     )
 

@@ -15,7 +15,11 @@ Comparator = Callable[[Value, Value], bool | None]
 
 def compare_equal(expected: Value, observed: Value) -> bool:
     """Whether both are the same value of the same type: `True` is not `1`."""
-    return _canonical(expected) == _canonical(observed)
+    if type(expected) is not type(observed):
+        return False
+    if isinstance(expected, list | dict):
+        return _canonical(expected) == _canonical(observed)
+    return expected == observed
 
 
 def compare_version(expected: Value, observed: Value) -> bool | None:

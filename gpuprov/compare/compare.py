@@ -145,17 +145,29 @@ def compare_snapshots(
         sides: what the two are called; None takes the hosts' names.
         basis: what the first side stands for where it is one of several hosts.
     """
-    names = sides or (first.host, second.host)
-    unsettled = sorted(_unsettled(first, second))
-    unknown = sum(any(isinstance(side.observe(a), Unknown) for side in (first, second)) for a in unsettled)
-    found = (_differ(address, first, second, component_of, names) for address in unsettled)
-    findings = fold_members([finding for finding in found if finding is not None], first, second)
-    if basis:
-        findings = [replace(finding, basis=basis) for finding in findings]
+    pair = _Pair(first=first, second=second, sides=sides or (first.host, second.host), basis=basis)
+    unknown = 0
+    found: list[Finding] = []
+    for address in sorted(_unsettled(first, second)):
+        expected, observed = first.observe(address), second.observe(address)
+        unknown += isinstance(expected, Unknown) or isinstance(observed, Unknown)
+        finding = _differ(address, expected, observed, pair, component_of)
+        if finding is not None:
+            found.append(finding)
     return Difference(
-        findings=_mark_reboot_between(findings, first, second),
+        findings=_mark_reboot_between(fold_members(found, first, second), first, second),
         facets=len(first.facts.keys() | second.facts.keys()) - unknown,
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Pair:
+    """Two hosts, and what the sides are called."""
+
+    first: Snapshot
+    second: Snapshot
+    sides: tuple[str, str]
+    basis: str
 
 
 def _unsettled(first: Snapshot, second: Snapshot) -> Collection[str]:
@@ -195,30 +207,30 @@ def count_comparable(expectations: Iterable[Expectation], snapshot: Snapshot) ->
 
 
 def _differ(
-    address: str, first: Snapshot, second: Snapshot, component_of: ComponentOf, names: tuple[str, str]
+    address: str, expected: Observation, observed: Observation, pair: _Pair, component_of: ComponentOf
 ) -> Finding | None:
     facet = facet_of(address)
-    expected, observed = first.observe(address), second.observe(address)
     verdict = _disagree(expected, observed, SYMMETRIC.get(facet.comparator, facet.comparator))
     if verdict is None:
         return None
     kind, why = verdict
     parity = _parity_class(address, facet, component_of)
     if kind is FindingKind.DIFFERENT and facet.rule:
-        kind, why, parity = _by_rule(facet, RULES[facet.rule](first, second))
+        kind, why, parity = _by_rule(facet, RULES[facet.rule](pair.first, pair.second))
     return Finding(
         address=address,
-        host=second.host,
+        host=pair.second.host,
         kind=kind,
         expected=expected,
         observed=observed,
-        sides=names,
+        sides=pair.sides,
         parity=parity,
         cost=facet.cost,
         reason=why or facet.reason,
         curable=False,
         rule=facet.rule,
-        evidence=_evidence(address, facet, first, second),
+        evidence=_evidence(address, facet, pair.first, pair.second),
+        basis=pair.basis,
     )
 
 

@@ -4,13 +4,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from gpuprov.catalog.load import rows
+from gpuprov.catalog.rows_stack import EngineRow
 from gpuprov.model.fact import Absent, Known, Unknown
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.model.version import driver_branch
 from gpuprov.rules.answer import Verdict
+from gpuprov.rules.container import toolkit_fits_engine
 from gpuprov.rules.cuda import cuda_needs_driver
 from gpuprov.rules.facts import PoolFacts
 
+_ENGINE: Final = "docker"
 _DRIVERS: Final = ("stack.driver.nvml", "stack.driver.loaded", "stack.driver.on_disk")
 
 
@@ -70,6 +74,34 @@ def kernel_has_driver(first: Snapshot, second: Snapshot) -> Judgement:
     return COMPATIBLE
 
 
+def engines_alike(first: Snapshot, second: Snapshot) -> Judgement:
+    """Whether both hosts' engines read the CDI specs of either host's container toolkit, or neither does (GP-RULE-010).
+
+    Then what gives containers their GPUs on one host gives them on the other, whatever the engines' versions are.
+    """
+    toolkits = [side.observe("stack.container.toolkit") for side in (first, second)]
+    doubts = [f"{s.host}: {o.reason}" for s, o in zip((first, second), toolkits, strict=True) if isinstance(o, Unknown)]
+    for toolkit in dict.fromkeys(str(o.value) for o in toolkits if isinstance(o, Known)):
+        try:
+            one, other = (_misreads(side, toolkit) for side in (first, second))
+        except ValueError as error:
+            return Judgement(compatible=None, reason=str(error))
+        if one != other:
+            return Judgement(compatible=False, reason=f"only on {(first if one else second).host}: {one or other}")
+    if doubts:
+        return Judgement(compatible=None, reason="whether the engine fits the container toolkit: " + "; ".join(doubts))
+    return COMPATIBLE
+
+
+def _misreads(side: Snapshot, toolkit: str) -> str:
+    """Why a host's engine does not read a toolkit's CDI specs; empty when it does."""
+    seen = side.observe("stack.container.version")
+    version = str(seen.value) if isinstance(seen, Known) else ""
+    locked = {package: version for row in rows(EngineRow) if row.id == _ENGINE for package in row.packages}
+    facts = PoolFacts(pool="", engine=_ENGINE, toolkit=toolkit, locked=locked)
+    return next((answer.summary for answer in toolkit_fits_engine(facts) if answer.verdict is Verdict.WARNING), "")
+
+
 def _driver(side: Snapshot) -> str | None:
     """The version of the driver that programs meet, else of the one that the next boot loads."""
     seen = (side.observe(address) for address in _DRIVERS)
@@ -97,6 +129,7 @@ def _runs(release: str, driver: str) -> Judgement:
 
 RULES: Final[Mapping[str, Rule]] = {
     "cuda-runs": cuda_runs,
+    "engines-alike": engines_alike,
     "kernel-has-driver": kernel_has_driver,
 }
 """Rules by the name that the facet table uses."""

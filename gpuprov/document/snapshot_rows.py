@@ -25,6 +25,7 @@ _OPEN: Final = '\n    "facts": [\n      {'
 _BETWEEN: Final = "},\n      {"
 _CLOSE: Final = "}\n    ]\n  }\n}\n"
 _EVIDENCE: Final = {"collector": str, "status": int, "digest": str}
+_NO_FACTS: Final = '"facts":[]'
 _EMPTY: Final = '\n    "facts": []\n  }\n}\n'
 
 
@@ -67,17 +68,25 @@ class RowFacts(Mapping[str, Fact]):
         evidence: the snapshot's own table, as it was read.
     """
 
-    __slots__ = ("_evidence", "_unknown", "rows")
+    __slots__ = ("_evidence", "_made", "_unknown", "rows")
 
     def __init__(self, rows: dict[str, FactRow], evidence: Mapping[str, Mapping[str, Any]]) -> None:
         self.rows = rows
         self._evidence = evidence
+        self._made: dict[str, Fact] = {}
         self._unknown: frozenset[str] | None = None
 
     def __getitem__(self, address: str) -> Fact:
-        row = self.rows[address]
-        evidence = Evidence(**self._evidence[row.evidence]) if row.evidence else None
-        return Fact(address=address, observation=row.observation, evidence=evidence)
+        made = self._made.get(address)
+        if made is None:
+            row = self.rows[address]
+            evidence = Evidence(**self._evidence[row.evidence]) if row.evidence else None
+            made = self._made[address] = Fact(address=address, observation=row.observation, evidence=evidence)
+        return made
+
+    def get(self, address: str, default: Any = None) -> Any:
+        """The fact at an address; most members that somebody asks for are not there."""
+        return self[address] if address in self.rows else default
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.rows)
@@ -120,7 +129,10 @@ def _read_quickly(text: str, cache: RowCache) -> Snapshot | None:
     try:
         head = parse_machine_json(text[:start] + _EMPTY)
         check_head(head, "", KIND)
-        rows = [cache.row(chunk) for chunk in text[start + len(_OPEN) : -len(_CLOSE)].split(_BETWEEN)]
+        known = cache.rows
+        rows = [
+            known.get(chunk) or cache.row(chunk) for chunk in text[start + len(_OPEN) : -len(_CLOSE)].split(_BETWEEN)
+        ]
         body = Fields(head["body"], "")
         if head["digest"] != _digest(body.value, rows):
             return None
@@ -163,8 +175,12 @@ def _read_row(text: str) -> FactRow:
 
 
 def _digest(body: Mapping[str, Any], rows: list[FactRow]) -> str:
-    """The document's digest; the rows' canonical texts are at hand."""
-    parts = {key: _canonical(value) for key, value in body.items()}
-    parts["facts"] = "[" + ",".join([row.canonical for row in rows]) + "]"
-    inner = ",".join(f"{_canonical(key)}:{parts[key]}" for key in sorted(parts))
-    return digest_text(f'{{"apiVersion":"{API_VERSION}","body":{{{inner}}},"kind":"{KIND}"}}')
+    """The document's digest; the rows' canonical texts are at hand.
+
+    Raises:
+        ValueError: what stands for the rows occurs elsewhere in the document too.
+    """
+    before, mark, after = _canonical({"apiVersion": API_VERSION, "body": body, "kind": KIND}).partition(_NO_FACTS)
+    if not mark or _NO_FACTS in after:
+        raise ValueError(_NO_FACTS)
+    return digest_text(f'{before}"facts":[{",".join([row.canonical for row in rows])}]{after}')

@@ -43,7 +43,16 @@ ROWS: Final[tuple[Facet, ...]] = (
         "what is built with one host's toolkit must run on the other",
         rule="cuda-runs",
     ),
-    facet_row("stack.container.version", "", "docker", "equal", _I, Cost.OBSERVED, "the engine that runs containers"),
+    facet_row(
+        "stack.container.version",
+        "",
+        "docker",
+        "equal",
+        _C,
+        Cost.OBSERVED,
+        "the engine that runs containers",
+        rule="engines-alike",
+    ),
     facet_row(
         "stack.container.runtimes",
         "stack.container",

@@ -32,6 +32,11 @@ def driver_facts(snapshot: Snapshot) -> DriverFacts:
     )
 
 
+def tells_driver(address: str) -> bool:
+    """Whether one of the four facts is taken from an address."""
+    return address.startswith("stack.driver.") or _tells_driver(address)
+
+
 def driver_state(facts: DriverFacts) -> DriverState:
     """Say what the four facts mean together."""
     sides = (facts.package, facts.on_disk, facts.loaded, facts.nvml)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from gpuprov.model.codes import CODES
+from gpuprov.model.facet import Facet
 from gpuprov.model.facets import FACETS
 from gpuprov.model.status import ExitStatus
 from gpuprov.reference.schema import schema_text
@@ -85,10 +86,14 @@ def facets_page() -> str:
         "| --- | --- | --- | --- | --- | --- |",
     ]
     lines += [
-        f"| `{f.pattern}` | {f.want} | {f.comparator} | {f.parity.value} | {f.cost.value} | {_cell(f.reason)} |"
+        f"| `{f.pattern}` | {f.want} | {f.comparator} | {_class(f)} | {f.cost.value} | {_cell(f.reason)} |"
         for f in FACETS
     ]
     return _HEAD + "\n".join(lines) + "\n"
+
+
+def _class(facet: Facet) -> str:
+    return f"{facet.parity.value} by `{facet.rule}`" if facet.rule else facet.parity.value
 
 
 def _row(field: SpecField) -> str:
