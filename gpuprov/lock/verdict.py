@@ -94,12 +94,13 @@ def judge(
         images: the base images that the cloud pools need now, from `images.image_needs`.
         indexes: for each OS and architecture; None when sources are not looked at (offline).
     """
-    of_spec = (*_spec_reasons(lock, spec_inputs, pools), *_image_reasons(lock, images))
+    # Another spec uses other rows: then only a row that both use says something of the catalog.
+    of_catalog = _catalog_reasons(lock.catalog_inputs, catalog_inputs, only_common=lock.spec_inputs != spec_inputs)
     return Verdict(
         reasons=(
-            *of_spec,
-            # Another spec uses other rows: then only a row that both use says something of the catalog.
-            *_catalog_reasons(lock.catalog_inputs, catalog_inputs, only_common=bool(of_spec)),
+            *_spec_reasons(lock, spec_inputs, pools),
+            *_image_reasons(lock, images),
+            *of_catalog,
             *_source_reasons(lock, sources),
             *(_row_reasons(lock, indexes) if indexes is not None else ()),
         ),
@@ -108,7 +109,9 @@ def judge(
 
 
 def _spec_reasons(lock: Lock, spec_inputs: str, pools: Sequence[PoolInput]) -> list[StaleReason]:
-    found = [reason for pool in pools for reason in _pool_reasons(lock.pools.get(pool.pool), pool)]
+    # The same spec asks for something else: then the catalog says otherwise what its words mean.
+    asking = Stale.SPEC if lock.spec_inputs != spec_inputs else Stale.CATALOG
+    found = [reason for pool in pools for reason in _pool_reasons(lock.pools.get(pool.pool), pool, asking)]
     now = {pool.pool for pool in pools}
     found += [
         StaleReason(kind=Stale.SPEC, address=f"pools.{name}", locked=f"the pool {name}", found="no such pool")
@@ -120,7 +123,7 @@ def _spec_reasons(lock: Lock, spec_inputs: str, pools: Sequence[PoolInput]) -> l
     return found
 
 
-def _pool_reasons(before: LockedPool | None, now: PoolInput) -> Iterator[StaleReason]:
+def _pool_reasons(before: LockedPool | None, now: PoolInput, asking: Stale) -> Iterator[StaleReason]:
     address = f"pools.{now.pool}"
     if before is None:
         yield StaleReason(kind=Stale.SPEC, address=address, locked="no such pool", found=f"the pool {now.pool}")
@@ -132,7 +135,7 @@ def _pool_reasons(before: LockedPool | None, now: PoolInput) -> Iterator[StaleRe
     for key in sorted(old.keys() | new.keys()):
         if old.get(key) != new.get(key):
             yield StaleReason(
-                kind=Stale.SPEC, address=f"{address}: {key[1]}", locked=_asked(old.get(key)), found=_asked(new.get(key))
+                kind=asking, address=f"{address}: {key[1]}", locked=_asked(old.get(key)), found=_asked(new.get(key))
             )
 
     yield from _framework_reasons(before.frameworks.need if before.frameworks else None, now.frameworks, address)
