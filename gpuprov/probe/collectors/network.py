@@ -60,15 +60,21 @@ def _speed(lines: list[str]) -> Observation:
     return Known(int(lines[0])) if re.fullmatch(r"\d{1,9}", lines[0]) else Unknown("the speed has an unknown form")
 
 
-# Docker's and Kubernetes' own chains hang in forward and nat: what reaches the host itself goes through input.
+# Docker's and Kubernetes' own chains hang in forward and nat: what reaches the host itself goes through input. Asking
+# would load the packet filter into a kernel that has none; so the kernel's modules are looked at first.
 _FIREWALL = r"""
 [ ! -e /etc/ufw/ufw.conf ] || grep -H -E '^ENABLED=' /etc/ufw/ufw.conf
-if command -v nft >/dev/null 2>&1; then
+here() {
+  [ ! -e /proc/modules ] || [ -d "/sys/module/$1" ] || grep -q -s "/$1.ko" "/lib/modules/$(uname -r)/modules.builtin"
+}
+old=; [ ! -e /proc/net/ip_tables_names ] || old=$(cat /proc/net/ip_tables_names /proc/net/ip6_tables_names 2>/dev/null)
+if ! here nf_tables && [ -z "$old" ]; then echo 'idle '
+elif command -v nft >/dev/null 2>&1 && here nf_tables && [ -z "$old" ]; then
   t=$(nft -s list ruleset) || exit 1
   echo 'nft '; printf '%s\n' "$t" | sed -n '/^[[:space:]]*chain /,/^[[:space:]]*}/p'
 elif command -v iptables-save >/dev/null 2>&1; then
-  echo 'iptables '; iptables-save -t filter || exit 1
-  ! command -v ip6tables-save >/dev/null 2>&1 || ip6tables-save -t filter || exit 1
+  t=$(iptables-save && { ! command -v ip6tables-save >/dev/null 2>&1 || ip6tables-save; }) || exit 1
+  echo 'iptables '; printf '%s\n' "$t" | sed -n '/^\*filter/,/^COMMIT/p'
 else echo 'none '; fi
 echo end
 """
@@ -82,13 +88,15 @@ def parse_firewall(output: CollectorOutput, recording: Recording) -> Found:
     manager: Observation = Known("ufw") if ufw and ufw[1].strip("\"' ").lower() == "yes" else Absent()
     found: Found = {"host.firewall.manager": manager}
     if not ended(output):
-        denied = "ermission denied" in output.stderr or "not permitted" in output.stderr
+        denied = re.search("[Pp]ermission denied|not permitted", output.stderr) is not None
         reason = (
             needs_root("the packet filter cannot be read", recording)
             if denied
             else failure(output, recording, "reading the packet filter")
         )
         return found | {"host.firewall.input": reason, "host.firewall.rules": reason}
+    if "\nidle \n" in f"\n{text}":
+        return found | {"host.firewall.input": Known("accept"), "host.firewall.rules": Known([])}
     if "\nnone \n" in f"\n{text}":
         reason = Unknown("the host has neither nft nor iptables to ask with")
         return found | {"host.firewall.input": reason, "host.firewall.rules": reason}
