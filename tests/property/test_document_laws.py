@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpuprov.document.node import MappingNode, Node, Scalar
 from gpuprov.document.text import decode_text
-from gpuprov.document.yaml_text import MAX_PROBLEMS, read_yaml
+from gpuprov.document.yaml_text import MAX_PROBLEMS, MAX_VALUES, read_yaml
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.spec.decode import load
 from gpuprov.spec.draft import example_inventory, example_spec
@@ -119,3 +119,14 @@ def test_large_nonsense_ends_soon_and_says_little(name: str) -> None:
     spec, found = load(LARGE[name], "f")
     assert spec is None
     assert 1 <= len(found) <= MAX_PROBLEMS + 1
+
+
+@pytest.mark.slow
+def test_the_most_values_are_read_and_not_one_more() -> None:
+    """The list is a value too."""
+    root, found = read_yaml(f"[{'a,' * (MAX_VALUES - 1)}]", "f")
+    assert found == ()
+    assert root is not None
+    root, found = read_yaml(f"[{'a,' * MAX_VALUES}]", "f")
+    assert [problem.code for problem in found] == ["GP-DOC-003"]
+    assert root is None
