@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "builders"))
 
-from differential import Archive, closed, difference, drawn, open_archive, our_answer, plan_of
+from differential import Archive, closed, difference, drawn, open_archive, our_answer, plan_of, their_plan
 from other_apt import unpack_apt
 from private_apt import Plan
 
@@ -60,11 +60,10 @@ def exact(archive: Archive, requests: Sequence[Sequence[str]]) -> Tally:
         answer = our_answer(archive.index, request)
         tally.ours += time.perf_counter() - began
         began = time.perf_counter()
-        theirs = archive.apt.plan(request)
+        theirs, searched = their_plan(archive.apt, request, answer)
         tally.theirs += time.perf_counter() - began
-        if theirs is None and answer is not None and answer.searched:
-            print(f"apt gives up, the search does not: {' '.join(request)}")
-            theirs = archive.apt.plan(closed(plan_of(answer) or {}))
+        if searched:
+            print(f"apt gives up, the search does not: {' '.join(request)}", flush=True)
         tally.note(request, plan_of(answer), theirs)
     return tally
 

@@ -64,6 +64,18 @@ def plan_of(answer: Resolution | None) -> Plan | None:
     return {s.name: s.version for s in answer.chosen} if answer is not None else None
 
 
+def their_plan(apt: PrivateApt, names: Sequence[str], answer: Resolution | None) -> tuple[Plan | None, bool]:
+    """What apt would install for the same names.
+
+    Returns:
+        The plan; and whether apt gave up where gpuprov's search did not: then the plan is what apt makes of our rows.
+    """
+    theirs = apt.plan(names)
+    if theirs is None and answer is not None and answer.searched:
+        return apt.plan(closed(plan_of(answer) or {})), True
+    return theirs, False
+
+
 def our_plan(index: Index, names: Sequence[str]) -> Plan | None:
     """What gpuprov would install, in apt's form; None when it refuses."""
     return plan_of(our_answer(index, names))

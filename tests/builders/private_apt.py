@@ -19,8 +19,6 @@ class PrivateApt:
 
     root: Path
     program: tuple[str, ...] = ("apt-get",)
-    options: tuple[str, ...] = ()
-    """More words for every call, such as a choice of apt's solver."""
 
     def run(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run apt-get in the root."""
@@ -46,7 +44,7 @@ class PrivateApt:
         }
         given = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
         environment = os.environ | {"LC_ALL": "C.UTF-8"}
-        argv = [*self.program, *given, *self.options, *words]
+        argv = [*self.program, *given, *words]
         return subprocess.run(argv, capture_output=True, text=True, check=check, timeout=240, env=environment)
 
     def plan(self, words: Sequence[str]) -> Plan | None:
@@ -79,25 +77,24 @@ class PrivateApt:
         raise AssertionError(f"apt failed for another reason: {done.stderr}\n{done.stdout[-2000:]}")
 
 
-def make_apt(
-    root: Path, entries: Sequence[str], *, program: tuple[str, ...] = ("apt-get",), options: tuple[str, ...] = ()
-) -> PrivateApt:
-    """Make a root for some sources (deb822 entries, in order) and fetch their lists with this machine's apt-get."""
+def make_apt(root: Path, entries: Sequence[str]) -> PrivateApt:
+    """Make a root for some sources (deb822 entries, in order) and fetch their lists."""
     for folder in ("sources", "lists/partial", "cache/archives/partial"):
         (root / folder).mkdir(parents=True, exist_ok=True)
     for name in ("status", "preferences"):
         (root / name).touch()
     for number, entry in enumerate(entries):
         (root / "sources" / f"{number:02}.sources").write_text(entry, encoding="utf-8")
-    PrivateApt(root=root).run("update")
-    return PrivateApt(root=root, program=program, options=options)
+    apt = PrivateApt(root=root)
+    apt.run("update")
+    return apt
 
 
 def entry_of(definition: SourceDefinition, folder: Path) -> str:
     """One source of gpuprov's as apt's entry; its key goes into the folder."""
-    key = folder / f"{definition.name.replace('/', '-')}.key"
-    key.with_suffix(".asc" if definition.keys.startswith(b"-----") else ".gpg").write_bytes(definition.keys)
-    key = key.with_suffix(".asc" if definition.keys.startswith(b"-----") else ".gpg")
+    suffix = ".asc" if definition.keys.startswith(b"-----") else ".gpg"
+    key = folder / (definition.name.replace("/", "-") + suffix)
+    key.write_bytes(definition.keys)
     fields = {
         "Types": "deb",
         "URIs": definition.url,

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from differential import closed, difference, our_answer, plan_of
+from differential import difference, our_answer, plan_of, their_plan
 from drawn_archive import draw_archive
 from private_apt import make_apt
 from stanza_rows import index_of, publish
@@ -26,12 +26,9 @@ def test_the_plan_is_apts_and_the_searchs_answer_is_one(tmp_path: Path) -> None:
     wrong = {}
     for request in drawn.requests:
         answer = our_answer(index, request)
-        plan, theirs = plan_of(answer), apt.plan(request)
-        if answer is not None and answer.searched and theirs is None:
-            seen["searched"] += 1
-            theirs = apt.plan(closed(plan or {}))
-        else:
-            seen["planned" if plan else "refused"] += 1
+        plan = plan_of(answer)
+        theirs, searched = their_plan(apt, request, answer)
+        seen["searched" if searched else "planned" if plan else "refused"] += 1
         if text := difference(plan, theirs):
             wrong[request] = text
     assert wrong == {}

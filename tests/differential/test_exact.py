@@ -6,7 +6,7 @@
 import os
 
 import pytest
-from differential import Archive, difference, drawn, our_plan
+from differential import Archive, difference, drawn, our_answer, plan_of, their_plan
 
 SETS = int(os.environ.get("GPUPROV_TEST_SETS", "12"))
 NAMED = (
@@ -22,14 +22,14 @@ pytestmark = [pytest.mark.network, pytest.mark.timeout(240 + 10 * SETS)]
 
 def test_for_random_and_named_requests_the_plan_is_apts(archive: Archive) -> None:
     requests = [*NAMED, *drawn(archive.names, seed=5, count=SETS)]
-    plans = [our_plan(archive.index, request) for request in requests]
+    answers = {request: our_answer(archive.index, request) for request in requests}
     found = {
         request: text
-        for request, plan in zip(requests, plans, strict=True)
-        if (text := difference(plan, archive.apt.plan(request)))
+        for request, answer in answers.items()
+        if (text := difference(plan_of(answer), their_plan(archive.apt, request, answer)[0]))
     }
     assert found == {}
     # The draw is worth something: most requests have a plan, of far more than themselves.
-    whole = [plan for plan in plans if plan is not None]
+    whole = [answer.chosen for answer in answers.values() if answer is not None]
     assert len(whole) > len(requests) * 0.8
-    assert sum(len(plan) for plan in whole) > 20 * len(whole)
+    assert sum(map(len, whole)) > 20 * len(whole)
