@@ -14,6 +14,10 @@ def show_configuration(configuration: Configuration, terminal: Terminal) -> None
         line = Text(f"{found.setting.name.ljust(names)}  {_value(found).ljust(values)}  ")
         line.append(found.place or "default", style="place" if found.place else "quiet")
         terminal.out.print(line)
+    ways = (
+        "each by its flag before the command (--probe-timeout), its variable (GPUPROV_PROBE_TIMEOUT) or the user's file"
+    )
+    terminal.out.print(Text(ways, style="quiet"))
     there = "" if configuration.there else " (there is none)"
     terminal.out.print(Text(f"user's file: {configuration.file}{there}", style="quiet"))
     for name in configuration.strangers:
