@@ -30,7 +30,7 @@ from gpuprov.probe.collectors import COLLECTORS
 from gpuprov.probe.probe import ProbeRequest, probe_hosts
 from gpuprov.provision.onprem import read_inventory
 
-ROUNDS = 5
+ROUNDS = 3
 MARGIN = 0.3
 """Seconds of the goal."""
 ID = "bench"
