@@ -42,7 +42,7 @@ def keep_report(parity: Parity, spec: Path | None) -> tuple[Diagnostic, ...]:
     place = _place(spec)
     try:
         make_folder(place.parent)
-        write_text(place, seal(KIND, report_body(kept), compact=True))
+        write_text(place, seal(KIND, report_body(kept), compact=True), mode=0o600)
     except GpuprovError as error:
         hint = "`gpuprov explain F-...` needs a report: write one with --format json:FILE and give it with --report"
         return (replace(error.diagnostics[0], severity=Severity.NOTE, hint=hint),)

@@ -14,13 +14,14 @@ from gpuprov.app.parity_fleets import Comparison, compare_fleet, compare_sides
 from gpuprov.app.parity_refusals import (
     in_no_pool,
     one_alone,
+    refuse_limit,
     refuse_other_lock,
     refuse_same_file,
     spec_alone,
     too_many,
     two_specs,
 )
-from gpuprov.app.parity_sides import FolderSnapshots, read_meaning, read_side, read_snapshot_file
+from gpuprov.app.parity_sides import FolderSnapshots, read_meaning, read_side, read_snapshot_file, spec_hosts
 from gpuprov.app.site import Site, open_lock, open_site, today
 from gpuprov.app.staleness import refuse_stale_lock
 from gpuprov.app.targets import targets_of
@@ -95,6 +96,7 @@ def _static(request: ParityRequest) -> Parity:
                 hint="leave the operands away; `gpuprov parity A.lock B.lock` compares two locks",
             )
         )
+    refuse_limit(request.access.limit)
     site = _need_site(request)
     lock, _ = open_lock(site)
     refuse_stale_lock(site, lock)
@@ -136,7 +138,12 @@ def _against_lock(request: ParityRequest, operands: Sequence[str], report: Repor
     wants = wants_of(site, lock, seen.hosts)
     compared = [_hold_against(wants, snapshot) for snapshot in seen.snapshots]
     between = (_LOCK, operands[0] if operands else "all hosts")
-    return _verdict(Comparison(compared=compared, alone=seen.missing), request, between=between, whole=not operands)
+    return _verdict(
+        Comparison(compared=compared, alone=seen.missing),
+        request,
+        between=between,
+        whole=not operands and request.access.limit is None,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -158,12 +165,13 @@ def _look(
     """Look at the hosts of an operand (all of the site without one) as their wants ask, or read them from files."""
     site = _need_site(request)
     operand = read_meaning(operands[0], site, request.access) if operands else None
+    if operand is not None and operand.kind is OperandKind.FILE:
+        refuse_limit(request.access.limit)
+        return _read(operand.name, spec_hosts(site, request.access))
     targets = targets_of(site, request.access)
     if operand is not None and operand.kind is OperandKind.TARGET:
         targets = (operand.name,)
     named = _narrow(site_hosts(site, request.access, targets), operand, site)
-    if operand is not None and operand.kind is OperandKind.FILE:
-        return _read(operand.name, named)
     fleet = Fleet(hosts=named.hosts, wants=wants(named.hosts), warnings=named.warnings)
     snapshots, not_seen = split(observe(fleet.hosts, fleet, request.access, report))
     missing = (*not_seen.values(), *named.absent.values())
@@ -179,24 +187,24 @@ def _asked_wants(site: Site, hosts: Sequence[Host]) -> dict[str, HostWant]:
     }
 
 
-def _read(name: str, named: Named) -> _Seen:
+def _read(name: str, hosts: tuple[Host, ...]) -> _Seen:
     """Read one snapshot, or those of a folder: there, hosts of the spec without a snapshot were not compared."""
     cache = RowCache()
     if not Path(name).is_dir():
-        return _Seen(hosts=named.hosts, snapshots=(read_snapshot_file(Path(name), cache),))
+        return _Seen(hosts=hosts, snapshots=(read_snapshot_file(Path(name), cache),))
     folder = FolderSnapshots(name, cache)
     there = {snapshot.host for snapshot in folder}
     missing = tuple(
         NotObserved(host=host.name, code="GP-PAR-004", reason=f"{name} has no snapshot of it")
-        for host in named.hosts
+        for host in hosts
         if host.name not in there
     )
-    return _Seen(hosts=named.hosts, snapshots=folder, missing=(*missing, *named.absent.values()))
+    return _Seen(hosts=hosts, snapshots=folder, missing=missing)
 
 
 def _narrow(named: Named, operand: Operand | None, site: Site) -> Named:
     """The hosts of one operand."""
-    if operand is None or operand.kind in {OperandKind.FILE, OperandKind.TARGET}:
+    if operand is None or operand.kind is OperandKind.TARGET:
         return named
     if operand.kind is OperandKind.HOST:
         absent = {name: found for name, found in named.absent.items() if name == operand.name}
@@ -224,6 +232,8 @@ def _hold_against(wants: Mapping[str, HostWant], snapshot: Snapshot) -> Compared
 def _side_by_side(request: ParityRequest, operands: Sequence[str], report: Report) -> Parity:
     site, access, cache = request.site, request.access, RowCache()
     meanings = [read_meaning(text, site, access) for text in operands]
+    if all(meaning.kind is OperandKind.FILE for meaning in meanings):
+        refuse_limit(access.limit)
     if len(operands) == 1:
         if meanings[0].kind is not OperandKind.FILE or Path(operands[0]).is_file():
             raise GpuprovError(one_alone(operands[0]))

@@ -37,6 +37,19 @@ def refuse_same_file(first: str, second: str) -> None:
         )
 
 
+def refuse_limit(limit: str | None) -> None:
+    """Refuse a limit where no host is looked at: it would narrow nothing."""
+    if limit is not None:
+        raise GpuprovError(
+            Diagnostic(
+                code="GP-PAR-003",
+                address="--limit",
+                summary=f"the limit `{limit}` narrows hosts of an inventory, and none is looked at here",
+                hint="leave it away, and name the files that are meant",
+            )
+        )
+
+
 def two_specs(specs: Sequence[str]) -> Diagnostic:
     """Two specs: their locks can be compared."""
     return Diagnostic(

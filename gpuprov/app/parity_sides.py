@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Final, overload
 
 from gpuprov.app.access import Access
-from gpuprov.app.hosts import open_inventory
+from gpuprov.app.hosts import open_inventory, pool_hosts
 from gpuprov.app.named import Named, named_hosts, site_hosts
 from gpuprov.app.observe import observe, split
 from gpuprov.app.site import Site
-from gpuprov.app.targets import CLOUD, cloud_names, targets_of
+from gpuprov.app.targets import CLOUD, ONPREM, cloud_names, refuse_shared_names, targets_of
 from gpuprov.document.envelope import peek_kind
 from gpuprov.document.snapshot_rows import RowCache, read_snapshot_rows
 from gpuprov.document.snapshot_text import KIND
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.host import Connection, Host
 from gpuprov.model.progress import Report
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.parity.operands import KnownNames, Operand, OperandKind, read_operand
-from gpuprov.provision.onprem import hosts_of
 from gpuprov.store.files import list_files, read_text
 
 _HEAD: Final = f'{{\n  "kind": "{KIND}"'
@@ -85,7 +85,7 @@ def known_names(site: Site | None, access: Access) -> KnownNames:
     pools = frozenset(site.spec.pools) if site else frozenset()
     targets = targets_of(site, access) if site else ("onprem",)
     in_cloud = frozenset(cloud_names(site)) if site and CLOUD in targets else frozenset()
-    if access.inventory is None and (site is None or site.spec.inventory is None):
+    if access.inventory is None and (site is None or not _has_inventory(site, access)):
         return KnownNames(hosts=in_cloud, pools=pools, targets=frozenset(targets), any_host=True)
     racked = frozenset(host.name for host in open_inventory(site, access).hosts)
     return KnownNames(hosts=racked | in_cloud, pools=pools, targets=frozenset(targets))
@@ -137,16 +137,30 @@ def _side_of_files(name: str, site: Site | None, access: Access, cache: RowCache
 
 
 def _pools(site: Site | None, access: Access) -> dict[str, str] | None:
-    """Host -> pool for all hosts that a spec names; no host is asked."""
-    if site is None:
+    if site is None or (targets_of(site, access) == (ONPREM,) and not _has_inventory(site, access)):
         return None
-    pools = cloud_names(site) if CLOUD in targets_of(site, access) else {}
-    if access.inventory is not None or site.spec.inventory is not None:
-        inventory = open_inventory(site, access)
-        for pool in site.spec.pools.values():
-            members = hosts_of(inventory, pool.onprem.group) if pool.onprem is not None else ()
-            pools |= {host.name: pool.name for host in members}
-    return pools
+    return {host.name: host.pool for host in spec_hosts(site, access)}
+
+
+def spec_hosts(site: Site, access: Access) -> tuple[Host, ...]:
+    """The hosts that a spec names, by inventory and names alone: for files, no stack is read and no host is asked.
+
+    Raises:
+        GpuprovError: GP-INV codes.
+    """
+    targets = targets_of(site, access)
+    racked = pool_hosts(site, access)[0] if ONPREM in targets else ()
+    cloud = cloud_names(site) if CLOUD in targets else {}
+    refuse_shared_names([host.name for host in racked], cloud)
+    made = (
+        Host(name=name, pool=pool, target=CLOUD, connection=Connection(host=name, address=name))
+        for name, pool in cloud.items()
+    )
+    return (*racked, *made)
+
+
+def _has_inventory(site: Site, access: Access) -> bool:
+    return access.inventory is not None or site.spec.inventory is not None
 
 
 def _hosts(operand: Operand, site: Site | None, access: Access) -> Named:

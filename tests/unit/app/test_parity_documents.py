@@ -9,6 +9,7 @@ from ground_builders import BOTH, RACK, cloud_lock, make_site
 from host_builders import VERSIONS, edit, make_lock, make_want, satisfied
 
 from gpuprov.app import parity as module
+from gpuprov.app import parity_sides
 from gpuprov.app.access import Access
 from gpuprov.app.parity import ParityRequest, parity
 from gpuprov.app.site import Site
@@ -17,20 +18,24 @@ from gpuprov.lock.text import write_lock
 from gpuprov.lock.types import Lock
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.fact import Known
+from gpuprov.model.host import Connection, Host
 from gpuprov.model.progress import ignore_progress
 from gpuprov.model.status import ExitStatus
 from gpuprov.parity.types import Parity
 
 STACK = '  cuda: "13.0"\n  container: {toolkit: "1.18.*"}\n  packages: [docker.io]\n'
 SPEC = BOTH.replace('stack: {driver: {version: "580.*"}}', 'stack:\n  driver: {version: "580.*"}\n' + STACK)
-INVENTORY = "train: {hosts: {rack-1: , rack-2: }}\n"
 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     """A site with a rack and a cloud, and a lock in memory."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "site.yml").write_text(INVENTORY)
+    racked = tuple(
+        Host(name=name, pool="train", target="onprem", connection=Connection(host=name, address=name))
+        for name in ("rack-1", "rack-2")
+    )
+    monkeypatch.setattr(parity_sides, "pool_hosts", lambda _site, _access: (racked, ()))
     use(monkeypatch, cloud_lock())
     return make_site(tmp_path, text=SPEC)
 
@@ -150,7 +155,22 @@ def test_a_folder_against_the_lock_tells_which_hosts_of_the_spec_it_lacks(site: 
     verdict = compare(racked, "./s", against_lock=True)
     assert verdict.hosts == ("rack-1",)
     assert [(host.host, host.reason) for host in verdict.not_compared] == [("rack-2", "./s has no snapshot of it")]
+    assert verdict.drivers[0].state == "equal"
     assert found(verdict) == {'unexpected: file["/etc/motd"].sha256': ("rack-1",)}
+
+
+def test_folders_of_two_targets_are_compared_pool_by_pool(site: Site) -> None:
+    more = site.path.read_text().replace("storage:\n", "  login: {gpu: none, onprem: {group: login}}\nstorage:\n")
+    both = make_site(site.path.parent, text=more)
+    for folder, name in (("rack", "rack-1"), ("rack", "rack-2"), ("cloud", "train-a"), ("cloud", "stranger")):
+        Path(folder).mkdir(exist_ok=True)
+        moved = {"gpu.count": Known(7)} if name == "train-a" else {}
+        Path(f"{folder}/{name}.json").write_text(write_snapshot(edit(satisfied(make_want(host=name)), moved)))
+    verdict = compare(both, "./rack", "./cloud")
+    assert verdict.hosts == ("rack-2", "train-a")
+    assert found(verdict) == {"different: gpu.count": ("train-a",)}
+    assert [host.host for host in verdict.not_compared] == ["stranger"]
+    assert [d.address for d in verdict.diagnostics] == ["pools.login"]
 
 
 def test_a_host_that_no_pool_has_is_refused(site: Site) -> None:
