@@ -13,6 +13,7 @@ from gpuprov.app.parity_documents import compare_locks, compare_spec_with_lock, 
 from gpuprov.app.parity_fleets import Comparison, compare_fleet, compare_sides
 from gpuprov.app.parity_refusals import (
     in_no_pool,
+    lock_twice,
     one_alone,
     refuse_limit,
     refuse_other_lock,
@@ -74,9 +75,11 @@ def parity(request: ParityRequest, report: Report) -> Parity:
     if request.static:
         return _static(request)
     locks = [text for text in request.operands if text == _LOCK or Path(text).suffix == ".lock"]
+    specs = [text for text in request.operands if text == _SPEC or _is_spec(text)]
+    if request.against_lock and len(locks) + len(specs) > 0:
+        raise GpuprovError(lock_twice(request.operands))
     if len(locks) == _TWO:
         return _two_locks(locks, request)
-    specs = [text for text in request.operands if text == _SPEC or _is_spec(text)]
     request = _with_site_of(specs, request)
     refuse_other_lock(locks, request.site)
     others = tuple(text for text in request.operands if text not in (*locks, *specs))

@@ -60,10 +60,10 @@ def compare_sides(first: Side, second: Side, site: Site | None) -> Comparison:
 def compare_fleet(side: Side) -> Comparison:
     """Compare the hosts of one fleet with each other: each with the one that most others are equal to."""
     hosts, parts = _parts(side, pooled=side.pools is not None)
-    if len(hosts) == 1:
-        (host,) = hosts
-        return Comparison(compared=(), alone=(_alone(host, "", side.label),))
-    return Comparison(compared=_in_order(hosts, parts.values()))
+    alone = tuple(
+        _alone(part.reference.host, pool, side.label, other=True) for pool, part in parts.items() if not part.compared
+    )
+    return Comparison(compared=_in_order(hosts, parts.values()), alone=alone)
 
 
 def _one_with_others(first: Side, second: Side) -> Comparison:

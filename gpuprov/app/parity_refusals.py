@@ -59,6 +59,15 @@ def two_specs(specs: Sequence[str]) -> Diagnostic:
     )
 
 
+def lock_twice(operands: Sequence[str]) -> Diagnostic:
+    """A lock or a spec as operand, and `--against lock` beside it."""
+    return Diagnostic(
+        code="GP-PAR-003",
+        summary=f"--against lock already names one side, and {', '.join(operands)} names it again or names the spec",
+        hint=f"leave one of them away: `gpuprov parity {' '.join(operands)}`",
+    )
+
+
 def spec_alone(operands: Sequence[str]) -> Diagnostic:
     """A spec with nothing, or with several things."""
     return Diagnostic(

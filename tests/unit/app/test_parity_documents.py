@@ -173,6 +173,18 @@ def test_folders_of_two_targets_are_compared_pool_by_pool(site: Site) -> None:
     assert [d.address for d in verdict.diagnostics] == ["pools.login"]
 
 
+def test_in_a_folder_alone_the_only_host_of_its_pool_is_compared_with_nothing(site: Site) -> None:
+    Path("s").mkdir()
+    for name in ("rack-1", "train-a", "stranger"):
+        Path(f"s/{name}.json").write_text(write_snapshot(satisfied(make_want(host=name))))
+    verdict = compare(site, "./s")
+    assert verdict.hosts == ("train-a",)
+    assert [(host.host, host.reason) for host in verdict.not_compared] == [
+        ("stranger", "./s has no other host to compare it with, so there is nothing to compare")
+    ]
+    assert verdict.status is ExitStatus.INCOMPLETE
+
+
 def test_a_host_that_no_pool_has_is_refused(site: Site) -> None:
     Path("x.json").write_text(write_snapshot(satisfied(make_want(host="stranger"))))
     with pytest.raises(GpuprovError) as caught:
