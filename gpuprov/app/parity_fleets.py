@@ -212,10 +212,9 @@ def one_sided(pool: str, target: str) -> Diagnostic:
     )
 
 
-def _alone(host: str, pool: str, other: str) -> NotObserved:
-    where = (
-        f"no host of the pool {pool} could be seen in {other}" if pool else f"{other} has no host to compare it with"
-    )
+def _alone(host: str, pool: str, place: str, *, other: bool = False) -> NotObserved:
+    what = "no other host" if other else "no host"
+    where = f"{what} of the pool {pool} could be seen in {place}" if pool else f"{place} has {what} to compare it with"
     return NotObserved(
         host=host,
         code="GP-PAR-004",
