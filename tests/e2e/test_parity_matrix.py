@@ -1,0 +1,113 @@
+"""Two equal hosts on the lab; then one thing wrong on one of them: what parity says of it, with which status.
+
+Rack and cloud side by side: test_cloud.py.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gpuprov.lab.seed import draw
+from tests.e2e.conftest import SEED
+from tests.e2e.site import Ended, LabSite
+from tests.e2e.test_bad_hosts import cut_power, refuse_key, stop_sshd
+
+pytestmark = [pytest.mark.lab, pytest.mark.network, pytest.mark.timeout(900)]
+CASES = yaml.safe_load((Path(__file__).parents[1] / "cases" / "parity" / "lab-matrix.yaml").read_text(encoding="utf-8"))
+ACTIONS = {action.__name__: action for action in (cut_power, refuse_key, stop_sshd)}
+UNKNOWN = "unknown "
+
+
+@pytest.fixture(scope="module")
+def site(fresh_lab: Callable[..., LabSite]) -> LabSite:
+    """Two hosts of a kind that needs Fabric Manager, brought up; the second can be told another time."""
+    seed = next(s for s in count(SEED, 1000) if needs_fabric(s))
+    made = fresh_lab("matrix", train=2, seed=seed)
+    made.run("lock")
+    made.up()
+    faketime = "apt-get install -qq -y --no-install-recommends libfaketime >/dev/null"
+    made.root(made.train[-1], f"export DEBIAN_FRONTEND=noninteractive; apt-get update -qq; {faketime}")
+    return made
+
+
+def needs_fabric(seed: int) -> bool:
+    """Whether a seed draws GPUs that hang together by NVSwitches."""
+    return any(node.gpu is not None and node.gpu.nvswitch for node in draw(seed, cloud=False).nodes)
+
+
+def compare(site: LabSite, against: str = "host") -> Ended:
+    """Hold the second host against the first, or both against the lock; any status."""
+    operands = ["--against", "lock"] if against == "lock" else [f"host:{name}" for name in site.train]
+    return site.run("parity", *operands, "--json", expect=None)
+
+
+def counting(ended: Ended) -> list[tuple[str, str]]:
+    """Host, and kind with address, of the findings that have a say in the status."""
+    return sorted((f["host"], f"{f['kind']} {f['address']}") for f in ended.body["findings"] if f["counts"])
+
+
+def lost(ended: Ended) -> list[tuple[str, str]]:
+    """The hosts that were not compared, with the reason's code."""
+    return [(host["host"], host["code"]) for host in ended.body["not_compared"]]
+
+
+@pytest.mark.parametrize("against", ["host", "lock"])
+def test_two_hosts_of_one_lock_are_equal(site: LabSite, against: str) -> None:
+    found = compare(site, against)
+    assert (found.status, counting(found), lost(found)) == (0, [], []), found.stdout
+    assert found.body["facets"] > 0
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_one_thing_wrong_is_found_and_nothing_else(case: dict[str, Any], site: LabSite) -> None:
+    first, second = site.train
+    with broken(case, site, second):
+        found = compare(site, case.get("against", "host"))
+    said = counting(found)
+    print("|", case["id"], "|", found.status, "|", "; ".join(text for _, text in said) or lost(found), "|")  # noqa: T201
+    assert {host for host, _ in said} <= {second}, found.stdout
+    assert [text for _, text in said if not text.startswith(UNKNOWN)] == sorted(case.get("findings", []))
+    hidden = {text.removeprefix(UNKNOWN) for _, text in said if text.startswith(UNKNOWN)}
+    by_pattern = {pattern: {a for a in hidden if fnmatchcase(a, pattern)} for pattern in case.get("unknown", [])}
+    assert all(by_pattern.values()), hidden
+    assert set().union(*by_pattern.values()) == hidden
+    assert lost(found) == ([(second, case["lost"]["code"])] if "lost" in case else [])
+    if "lost" in case:
+        assert found.body["hosts"] == [first]
+        assert [word for word in case["lost"]["words"] if word not in found.stdout] == []
+    assert found.status == case["status"]
+
+
+def test_a_difference_beside_a_host_that_is_down_is_a_difference(site: LabSite) -> None:
+    first, second = site.train
+    with cut_power(site, second):
+        site.root(first, "systemctl stop prometheus-node-exporter")
+        try:
+            found = compare(site, "lock")
+        finally:
+            site.root(first, "systemctl start prometheus-node-exporter")
+    assert found.status == 7
+    assert {host for host, _ in counting(found)} == {first}
+    assert [host for host, _ in lost(found)] == [second]
+
+
+@contextmanager
+def broken(case: dict[str, Any], site: LabSite, name: str) -> Iterator[None]:
+    """One thing is wrong on a host while the block runs."""
+    if "action" in case:
+        with ACTIONS[case["action"]](site, name):
+            yield
+        return
+    releases = site.lab.description.driver_releases
+    words = {"older": releases[0], "user": site.lab.description.node(name).user}
+    site.root(name, f"export DEBIAN_FRONTEND=noninteractive; {case['break'].format(**words)}")
+    try:
+        yield
+    finally:
+        site.root(name, f"export DEBIAN_FRONTEND=noninteractive; {case['heal'].format(**words)}")
