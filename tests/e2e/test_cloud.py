@@ -64,6 +64,9 @@ def ids(account: Account) -> dict[str, str]:
 def test_cloud_and_rack_carry_the_same_stack(cloud: LabSite, first: Any, account: Account) -> None:
     assert {host["host"] for host in first["hosts"]} == set(hosts(cloud)) == set(ids(account))
     assert cloud.run("parity").status == 0
+    side_by_side = cloud.run("parity", "target:cloud", "target:onprem", "--json").body
+    assert (side_by_side["status"], side_by_side["not_compared"]) == (0, [])
+    assert set(cloud.names) < set(side_by_side["hosts"])
 
 
 def test_a_second_up_changes_no_resource_and_runs_no_task(cloud: LabSite, first: Any) -> None:
