@@ -9,10 +9,10 @@ from gpuprov.model.fact import Known, Observation, Unknown
 from gpuprov.model.finding import Finding
 
 _LONGEST: Final = 100
-# What XML 1.0 cannot hold (its production 2, Char), and the marks that turn the direction of a text: either would let
+# What XML 1.0 cannot hold (its production 2, Char), and the marks that end a line or turn a text's direction: either would let
 # a value of a host steer a terminal, break a report, or look like something that it is not.
 _UNPRINTABLE: Final = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+    "[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 )
 
 

@@ -3,7 +3,6 @@
 from typing import Final
 
 from gpuprov.model.diagnostic import Diagnostic
-from gpuprov.model.fact import Known
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.model.snapshot import NotObserved
 from gpuprov.model.status import ExitStatus
@@ -38,10 +37,8 @@ def finding_sentence(finding: Finding) -> str:
             return f"{what} is missing: {first} has {expected}"
         case FindingKind.UNEXPECTED:
             return f"{what} is unexpected: {second} has {observed}, {first} does not"
-        case FindingKind.UNKNOWN if isinstance(finding.expected, Known):
-            return f"{what} could not be observed: {first} has {expected}, {second} is {observed}"
         case FindingKind.UNKNOWN:
-            return f"{what} could not be observed: {first} is {expected}, {second} is {observed}"
+            return f"{what} could not be observed ({first}: {expected}; {second}: {observed})"
         case FindingKind.REBOOT_PENDING:
             return f"{what} waits for a reboot: {first} has {expected}, {second} has {observed}"
         case FindingKind.DIFFERENT:

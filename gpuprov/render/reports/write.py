@@ -24,7 +24,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def write_reports(report: ParityReport, formats: Iterable[ReportFormat], terminal: Terminal) -> None:
-    """Write a report in each of the forms that were asked for; files first, so that stdout is not the last to fail.
+    """Write a report in each of the forms that were asked for; files first, so that no result is told when one fails.
 
     Raises:
         GpuprovError: GP-DOC-007 when a file cannot be written.
