@@ -10,12 +10,11 @@ from gpuprov.app.site import Site
 from gpuprov.compare.facets import facet_of
 from gpuprov.compare.finding_id import finding_id
 from gpuprov.document.text import span_at
-from gpuprov.model.address import split_address
+from gpuprov.model.address import join, split_address
 from gpuprov.model.diagnostic import Span
 from gpuprov.model.fact import Known
 from gpuprov.model.finding import Finding
 from gpuprov.parity.types import Parity
-from gpuprov.spec.tree import join
 from gpuprov.spec.types import Spec
 from gpuprov.store.files import read_text_if_there
 

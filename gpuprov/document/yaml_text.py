@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from dataclasses import replace
 from typing import Any, Final
 
 import yaml
@@ -10,6 +11,7 @@ from gpuprov.document.node import Entry, MappingNode, Node, Scalar, SequenceNode
 from gpuprov.document.text import SPEC_LIMIT, check_mark, check_size, span_at, split_lines
 from gpuprov.document.yaml_between import find_unseen
 from gpuprov.document.yaml_errors import broken_yaml
+from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Span
 
 MAX_DEPTH: Final = 32
@@ -118,9 +120,17 @@ class _Reader:
         self._values = 0
         self._resolver: Any = yaml.resolver.Resolver()
 
-    def refuse(self, span: Span, what: str, hint: str, detail: str = "") -> None:
-        """Note one construct that is not allowed; raises GpuprovError after the last that is noted."""
-        self.problems.append(_refusal(span, what, hint, detail))
+    def refuse(self, span: Span, what: str, hint: str, detail: str = "", *, at: str | None = None) -> None:
+        """Note one construct that is not allowed; raises GpuprovError after the last that is noted.
+
+        Args:
+            span: its place.
+            what: a sentence.
+            hint: the way on.
+            detail: what YAML makes of it, or why it is refused.
+            at: its address; None for what is being read.
+        """
+        self.problems.append(replace(_refusal(span, what, hint, detail), address=self._address() if at is None else at))
         if len(self.problems) == MAX_PROBLEMS:
             raise GpuprovError(_refusal(span, f"{MAX_PROBLEMS} problems; reading ended here", "mend these first"))
 
@@ -189,7 +199,7 @@ class _Reader:
             self._add(SequenceNode(tuple(children), span))
             return
         entries: dict[str, Entry] = {}
-        whole = True
+        whole, here = True, self._address()
         for key, value in zip(children[::2], children[1::2], strict=True):
             if not isinstance(key, Scalar):
                 self._no_key(key)
@@ -205,6 +215,7 @@ class _Reader:
                     f'the key "{key.text}" stands here for a second time',
                     f"keep one of the two; the first is in line {first}",
                     "YAML takes the last one, without a word.",
+                    at=join(here, key.text),
                 )
             else:
                 entries[key.text] = Entry(key, value)
@@ -228,6 +239,16 @@ class _Reader:
             self._open[-1][2].append(node)
         elif self.root is None:
             self.root = node
+
+    def _address(self) -> str:
+        """The address of the value that comes next; at a key, of the mapping that it is in."""
+        address = ""
+        for is_mapping, _, children in self._open:
+            if not is_mapping:
+                address += f"[{len(children)}]"
+            elif len(children) % 2 and isinstance(children[-1], Scalar):
+                address = join(address, children[-1].text)
+        return address
 
     def _span(self, event: Any) -> Span:
         start, end = event.start_mark, event.end_mark

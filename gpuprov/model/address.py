@@ -34,3 +34,11 @@ def pattern_of(address: str) -> str:
         return address
     family, _, leaf = parts
     return f"{family}[*]" + (f".{leaf}" if leaf else "")
+
+
+def join(address: str, key: str) -> str:
+    """The address of a key: `pools.train`, `files["/etc/motd"]`."""
+    if key.replace("-", "_").isidentifier() or (key.isascii() and key.replace("-", "").isalnum()):
+        return f"{address}.{key}" if address else key
+    quoted = key.replace("\\", "\\\\").replace('"', '\\"')
+    return f'{address}["{quoted}"]'

@@ -6,10 +6,11 @@ from dataclasses import replace
 from gpuprov.catalog.find import gpu, never, system
 from gpuprov.catalog.load import PACKAGED, Catalog, rows
 from gpuprov.catalog.rows import GpuRow, SystemRow
+from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.spec.cloud_checks import cloud_problems
 from gpuprov.spec.suggest import did_you_mean
-from gpuprov.spec.tree import Decoder, join
+from gpuprov.spec.tree import Decoder
 from gpuprov.spec.types import SourceSpec, StackSpec
 from gpuprov.spec.written import WrittenSpec
 

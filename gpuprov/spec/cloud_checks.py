@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network
 from typing import Final
 
+from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.spec.addresses import read_range, refuse_range
 from gpuprov.spec.scalars import CHECKS
 from gpuprov.spec.suggest import did_you_mean
-from gpuprov.spec.tree import join
 from gpuprov.spec.types import CloudNetworkSpec, CloudSpec, PoolCloudSpec, StorageSpec
 from gpuprov.spec.written import WrittenSpec
 

@@ -10,12 +10,13 @@ from gpuprov.document.canonical import digest
 from gpuprov.document.envelope import API_VERSION, KINDS, unknown_version
 from gpuprov.document.node import MappingNode, Node, Scalar, describe_node
 from gpuprov.document.yaml_text import MAX_PROBLEMS, read_yaml
+from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity, Span
 from gpuprov.model.waiver import Waiver
 from gpuprov.spec.checks import check_spec
 from gpuprov.spec.merge import with_overrides
 from gpuprov.spec.own_rows import Folder, catalog_of, no_folder
-from gpuprov.spec.tree import Decoder, EnoughError, join
+from gpuprov.spec.tree import Decoder, EnoughError
 from gpuprov.spec.types import FileSpec, PoolSpec, Spec
 from gpuprov.spec.written import WrittenPool, WrittenSpec
 
@@ -64,7 +65,7 @@ def load_part(text: str, file: str, folder: Folder = no_folder) -> Spec | None:
 
 
 _SHARED: Final = frozenset({"", "os", "sources", "stack", "targets", "accept", "catalog"})
-"""Parts of a spec that every pool may depend on; a problem of the text itself has no address."""
+"""Parts of a spec that every pool may depend on; what is wrong with the text as a whole has no address."""
 
 
 def _touches(pool: str, addresses: Sequence[str]) -> bool:

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 
+from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Span
 from gpuprov.spec.fields import field_type
 from gpuprov.spec.merge import TARGETS
-from gpuprov.spec.tree import join
 from gpuprov.spec.written import SHORTHANDS, WrittenPool, WrittenSpec
 
 Plain = str | int | bool | list["Plain"] | dict[str, "Plain"] | None

@@ -8,6 +8,7 @@ from typing import Any, Final, Union, get_args, get_origin
 
 from gpuprov.document.node import MappingNode, Node, Scalar, SequenceNode, describe_node
 from gpuprov.document.yaml_text import MAX_PROBLEMS
+from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic, Span
 from gpuprov.spec.about import About
 from gpuprov.spec.fields import field_type, is_required
@@ -226,14 +227,6 @@ def not_converged(address: str, about: About, span: Span | None, what: str) -> D
         hint="take it out of the spec; gpuprov refuses what it would otherwise ignore",
         span=span,
     )
-
-
-def join(address: str, key: str) -> str:
-    """The address of a key: `pools.train`, `files["/etc/motd"]`."""
-    if key.replace("-", "_").isidentifier() or (key.isascii() and key.replace("-", "").isalnum()):
-        return f"{address}.{key}" if address else key
-    quoted = key.replace("\\", "\\\\").replace('"', '\\"')
-    return f'{address}["{quoted}"]'
 
 
 def placeholder(hint: Any) -> Any:

@@ -99,6 +99,7 @@ pools:
         # Whatever a pool may depend on is broken here, so that a rule could speak of what nobody wrote.
         ("580.*", "latest", [("GP-SPEC-005", 4), ("GP-SPEC-005", 7)]),
         ("os: debian-12", "os: &o debian-12", [("GP-DOC-003", 3), ("GP-SPEC-005", 7)]),
+        ("per_host: 0", "per_host: *n", [("GP-DOC-003", 7), ("GP-RULE-003", 4)]),
         ("{gpu: {model: B200, per_host: 8}}", "{gpu: none, os: x}", [("GP-SPEC-007", 6), ("GP-SPEC-005", 7)]),
     ],
 )
