@@ -9,8 +9,8 @@ from gpuprov.model.fact import Known, Observation, Unknown
 from gpuprov.model.finding import Finding
 
 _LONGEST: Final = 100
-# What XML 1.0 cannot hold (its production 2, Char), and the marks that end a line or turn a text's direction: either would let
-# a value of a host steer a terminal, break a report, or look like something that it is not.
+# What XML 1.0 cannot hold (its production 2, Char), and the marks that end a line or turn a text's direction: they
+# would let a value of a host steer a terminal, break a report, or look like something that it is not.
 _UNPRINTABLE: Final = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 )
@@ -28,7 +28,8 @@ def observation_text(observation: Observation) -> str:
     if not isinstance(observation, Known):
         return "absent"
     value = observation.value
-    text = printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).replace("\n", "\\n")
+    text = printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    text = text.replace("\n", "\\n").replace("\r", "\\r")
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
