@@ -1,8 +1,11 @@
 """Fields by address; every example is one that the decoder takes."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpuprov.document.yaml_text import parse_yaml
+from gpuprov.model.address import join
 from gpuprov.spec.fields import SpecField, find_field, spec_fields, split_path
 from gpuprov.spec.tree import Decoder
 
@@ -54,3 +57,11 @@ def test_every_example_is_taken(field: SpecField) -> None:
     decoder = Decoder()
     decoder.decode(field.hint, parse_yaml(field.about.example, "f"), field.address, field.about)
     assert decoder.problems == []
+
+
+@given(st.lists(st.text(), min_size=1, max_size=4))
+def test_what_is_joined_is_split_again(keys: list[str]) -> None:
+    address = ""
+    for key in ["files", *keys]:
+        address = join(address, key)
+    assert split_path(address) == ("files", *keys)
