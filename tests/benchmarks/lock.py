@@ -100,6 +100,9 @@ def _apt(folder: Path, sources: list[SourceDefinition]) -> tuple[str, ...]:
         "Dir::Etc::SourceList": folder / "sources.list", "Dir::Etc::SourceParts": folder / "parts",
         "Dir::Etc::Preferences": "/dev/null", "Dir::Etc::PreferencesParts": folder / "parts",
         "Dir::State": folder, "Dir::State::status": folder / "status", "Dir::Cache": folder / "cache",
+        # apt's defaults; the configuration of container images says otherwise, and would slow apt down.
+        "Dir::Cache::pkgcache": "pkgcache.bin", "Dir::Cache::srcpkgcache": "srcpkgcache.bin",
+        "Acquire::GzipIndexes": "false",
         "APT::Architecture": ARCH, "APT::Sandbox::User": "root", "Acquire::Languages": "none",
     }  # fmt: skip
     words = ("apt-get", *(word for name, value in options.items() for word in ("-o", f"{name}={value}")))
@@ -113,6 +116,8 @@ def _compared(site: Path, apt: tuple[str, ...]) -> str:
     locked = json.loads((site / "gpuprov.lock").read_text())["body"]["pools"]["cpu"]
     printed = subprocess.run(apt, capture_output=True, text=True, check=True).stdout
     plan = {line.split()[1]: line.split()[2].lstrip("(") for line in printed.splitlines() if line.startswith("Inst ")}
+    if not list(_apt_cache(apt).glob("*.bin")):
+        sys.exit("apt keeps no cache: its time would be compared without it")
     rows = {row["name"]: row["version"] for row in locked["packages"]}
     needed = {bound["name"] for bound in locked["bounds"]}
     if rows != {name: plan[name] for name in WANTED} or not needed <= plan.keys():
@@ -124,9 +129,12 @@ def _cache(site: Path) -> dict[str, str]:
     return {"XDG_CACHE_HOME": str(site / "cache")}
 
 
+def _apt_cache(apt: tuple[str, ...]) -> Path:
+    return next(Path(word.partition("=")[2]) for word in apt if word.startswith("Dir::Cache="))
+
+
 def _commands(site: Path, apt: tuple[str, ...]) -> dict[str, Command]:
     cache, lock = site / "cache", site / "gpuprov.lock"
-    caches = next(Path(word.partition("=")[2]) for word in apt if word.startswith("Dir::Cache="))
 
     def fresh() -> None:
         lock.unlink(missing_ok=True)
@@ -136,7 +144,7 @@ def _commands(site: Path, apt: tuple[str, ...]) -> dict[str, Command]:
         shutil.rmtree(cache / "gpuprov" / "sources" / "index", ignore_errors=True)  # the fetched files stay
 
     def no_cache() -> None:
-        for path in caches.glob("*.bin"):
+        for path in _apt_cache(apt).glob("*.bin"):
             path.unlink()
 
     ours = Command(argv=(GPUPROV, "lock"), folder=site, more=_cache(site))
