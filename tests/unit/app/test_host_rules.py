@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from host_builders import edit, fresh, make_snapshot, make_want, observation, satisfied
 
 from gpuprov.app.host_rules import host_facts, host_warnings, refused_hosts
 from gpuprov.app.hosts import Fleet
@@ -14,7 +15,6 @@ from gpuprov.model.host import Connection, Host
 from gpuprov.model.planned import Planned
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.rules.host import check_host
-from tests.builders.host_builders import edit, fresh, make_snapshot, make_want, observation, satisfied
 
 CASES = yaml.safe_load((Path(__file__).parents[2] / "cases" / "rules" / "host.yaml").read_text())["cases"]
 CONFLICT = {"apt.conflicts": {"https://mirror.example /": ["a.list", "b.list"]}}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from host_builders import make_snapshot
 
 from gpuprov.app.host_rules import host_facts
 from gpuprov.lock.compatibility import check_lock, check_spec
@@ -15,7 +16,6 @@ from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.package import PackageRow
 from gpuprov.rules.host import check_host
 from gpuprov.spec.decode import load
-from tests.builders.host_builders import make_snapshot
 
 FOLDER = Path(__file__).parents[2] / "cases"
 REPORTS = yaml.safe_load((FOLDER / "reports" / "rules.yaml").read_text())

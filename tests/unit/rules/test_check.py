@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 import yaml
+from rule_facts import facts_of
 
 from gpuprov.catalog.load import rows
 from gpuprov.catalog.rows import ArchitectureRow, BranchRow, GpuRow, ToolkitRow
 from gpuprov.rules.answer import Verdict
 from gpuprov.rules.check import check_pool
 from gpuprov.rules.facts import FrameworkFacts, PoolFacts
-from tests.builders.rule_facts import facts_of
 
 CASES = yaml.safe_load((Path(__file__).parents[2] / "cases" / "rules" / "pool.yaml").read_text())["cases"]
 
