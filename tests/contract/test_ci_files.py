@@ -152,13 +152,14 @@ def parse(arguments: str) -> None:
     command.make_context("parity", shlex.split(arguments))
 
 
-def test_the_defaults_and_the_examples_of_gitlab_are_flags_that_exist() -> None:
+def test_what_the_defaults_and_the_prose_name_are_flags_that_exist() -> None:
     parse(INPUTS["arguments"]["default"])
     parse(GITLAB_HEAD["spec"]["inputs"]["arguments"]["default"])
-    told = re.findall(r"`arguments: (.+?)`", GITLAB)
-    assert told
-    for arguments in told:
-        parse(arguments)
+    for text in (GITLAB, README):
+        told = re.findall(r"`arguments: (.+?)`", text)
+        assert told
+        for arguments in told:
+            parse(arguments)
 
 
 @pytest.mark.slow
