@@ -8,13 +8,14 @@ Each host has 300 facts with evidence; names, boot ids, uptimes and the digests 
 
 import os
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from measure import GPUPROV
+from measure import GPUPROV, Command, once
 
 from gpuprov.document.canonical import canonical_json, digest_text
 from gpuprov.document.envelope import open_document
@@ -145,7 +146,10 @@ def measured(folder: Path) -> tuple[float, float, float, str]:
 
 def main(sizes: tuple[int, ...]) -> int:
     """Measure and print the table; 1 when a goal is missed."""
-    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    nothing = Command(argv=(sys.executable, "-c", "pass"), folder=Path.cwd())
+    yardstick = statistics.median(once(nothing).cpu for _ in range(9)) * 1000
+    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", end=", ")
+    print(f"`python -c pass` {yardstick:.0f} ms of CPU in this run (8 ms where nothing else runs)")
     print(f"{'hosts':>6} {'differ':>6} {'wall':>9} {'CPU':>9} {'a host':>9} {'peak':>8}   the table's last line")
     met = True
     for number in sizes:
