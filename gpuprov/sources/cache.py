@@ -10,6 +10,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -42,6 +43,8 @@ _MENTIONING: Final = (
     "Enhances",
     "Provides",
 )
+# A name with an architecture's qualifier is a name of its own, and no row's.
+_MENTIONED: Final = re.compile(r"[,|]\s*([^\s,|(]+)")
 _NAMES: Final = re.compile(r"(?:^|[,|])\s*([A-Za-z0-9][A-Za-z0-9+._-]*)(?=[\s,|(]|$)")
 _KEPT_FIELDS: Final = (
     "Version",
@@ -61,6 +64,8 @@ _KEPT_FIELDS: Final = (
     "Installed-Size",
     "SHA256",
 )
+_BLANK: Final = dict.fromkeys(_KEPT_FIELDS, "")
+_kept: Final = itemgetter(*_KEPT_FIELDS)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -177,24 +182,17 @@ def _rows(
             check_version(fields["Version"])
         except ValueError as error:
             raise GpuprovError(_broken(part.source, name, str(error))) from error
-        for mentioned in _mentioned(name, fields):
-            if mentioned not in mentions:
-                mentions[mentioned] = len(mentions)
+        relations = [fields[field] for field in _MENTIONING if field in fields]
+        found = [name, *_MENTIONED.findall("," + ",".join(relations))]
+        if not all(map(mentions.__contains__, found)):  # nearly always all are known
+            for mentioned in found:
+                mentions.setdefault(mentioned, len(mentions))
         if "Provides" in fields:
             for other in _NAMES.findall(fields["Provides"]):
                 if other != name:
                     provided[other, name] = None
-        kept = [fields.get(key, "") for key in _KEPT_FIELDS]
         # A name is mentioned by its own stanza at the latest, so its position is already known here.
-        yield name, msgpack.packb([part.source, part.rank, part.pin, mentions[name], *kept])
-
-
-def _mentioned(name: str, fields: dict[str, str]) -> list[str]:
-    found = [name]
-    for field in _MENTIONING:
-        if field in fields:
-            found += _NAMES.findall(fields[field])
-    return found
+        yield name, msgpack.packb([part.source, part.rank, part.pin, mentions[name], *_kept(_BLANK | fields)])
 
 
 def read_rows(connection: sqlite3.Connection, name: str) -> list[RawRow]:
