@@ -74,17 +74,24 @@ def observe(collector: Collector, recording: Recording) -> Found:
     if output.status == TIMED_OUT:
         return unknown(collector.gives, f"the collector {collector.name} did not end in time")
     found = dict(collector.parse(output, recording))
-    for address, observation in unknown(collector.gives, f"the collector {collector.name} did not tell").items():
-        found.setdefault(address, observation)
+    silent = Unknown(f"the collector {collector.name} did not tell")
+    for address in collector.gives:
+        family = family_of(address)
+        found.setdefault(f"{family}[*]" if family else address, silent)
     return found
 
 
 def unknown(gives: Iterable[str], reason: str) -> Found:
-    """Everything that a collector gives as Unknown, families included."""
+    """Everything that a collector gives as Unknown.
+
+    Of a family that could not be looked at, no member is known to be there or not; that is told at the family's
+    patterns themselves (`limit[*].value`), so that two hosts that both hide their limits are not taken for equal.
+    """
     found: Found = {}
     for address in gives:
-        family = family_of(address)
-        found[f"{family}[*]" if family else address] = Unknown(reason)
+        found[address] = Unknown(reason)
+        if family := family_of(address):
+            found[f"{family}[*]"] = Unknown(reason)
     return found
 
 

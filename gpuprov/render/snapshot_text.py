@@ -38,7 +38,7 @@ def show_look(
     """Print the main facts of each host, what could not be seen, and which files were written."""
     for snapshot in snapshots:
         packages = sum(
-            1 for address in snapshot.facts if address.startswith("package[") and address.endswith("].version")
+            1 for address in snapshot.facts if address.startswith('package["') and address.endswith("].version")
         )
         terminal.out.print(
             Text.assemble(

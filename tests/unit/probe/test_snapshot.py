@@ -1,6 +1,8 @@
 """A recording becomes the same snapshot wherever it is replayed."""
 
+from gpuprov.compare.compare import compare_snapshots
 from gpuprov.model.fact import Absent, Known, Unknown
+from gpuprov.model.finding import FindingKind
 from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collectors import COLLECTORS
 from gpuprov.probe.snapshot import snapshot_of
@@ -37,7 +39,7 @@ def test_a_package_that_dpkg_does_not_list_is_absent_and_a_file_nobody_asked_for
 
 def test_an_empty_recording_knows_nothing_and_says_so() -> None:
     snapshot = snapshot_of(recording())
-    assert {a for c in COLLECTORS for a in c.gives if "*" not in a} == set(snapshot.facts)
+    assert {a for c in COLLECTORS for a in c.gives} == set(snapshot.facts)
     assert all(isinstance(f.observation, Unknown) for f in snapshot.facts.values())
     assert all(isinstance(o, Unknown) for o in snapshot.families.values())
     families = {a.partition("[")[0] for c in COLLECTORS for a in c.gives if "[*]" in a}
@@ -47,3 +49,16 @@ def test_an_empty_recording_knows_nothing_and_says_so() -> None:
 def test_a_replay_is_equal_to_the_first_look() -> None:
     one = recording(name=said("gpu-1\n"), kernel=said("6.1.0-25-amd64\n"))
     assert snapshot_of(one) == snapshot_of(one)
+
+
+def test_two_hosts_that_could_not_be_looked_at_are_not_equal() -> None:
+    hosts = [recording(name=said("gpu-1\n"), limits=said("", status=1)) for _ in range(2)]
+    first, second = (snapshot_of(host) for host in hosts)
+    found = compare_snapshots(first, second, component_of=lambda _: None).findings
+    limits = [finding for finding in found if finding.address == "limit[*].value"]
+    assert [(finding.kind, finding.counts) for finding in limits] == [(FindingKind.UNKNOWN, True)]
+
+
+def test_what_was_not_asked_for_is_no_failure() -> None:
+    facts = snapshot_of(recording(files=said("end \n"), limits=said("end\n"))).facts
+    assert not {a for a in facts if a.startswith(("file[", "limit["))}
