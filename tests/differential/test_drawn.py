@@ -13,7 +13,7 @@ from drawn_archive import draw_archive
 from private_apt import make_apt
 from stanza_rows import index_of, publish
 
-ARCHIVES = int(os.environ.get("GPUPROV_TEST_ARCHIVES", "60"))
+ARCHIVES = int(os.environ.get("GPUPROV_TEST_ARCHIVES", "40"))
 
 pytestmark = [pytest.mark.network, pytest.mark.timeout(120 + ARCHIVES)]
 

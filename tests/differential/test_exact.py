@@ -8,7 +8,7 @@ import os
 import pytest
 from differential import Archive, difference, drawn, our_answer, plan_of, their_plan
 
-SETS = int(os.environ.get("GPUPROV_TEST_SETS", "12"))
+SETS = int(os.environ.get("GPUPROV_TEST_SETS", "8"))
 NAMED = (
     ("docker.io", "nvidia-driver", "nvidia-cuda-toolkit", "prometheus"),
     ("nvidia-cuda-toolkit", "prometheus", "nvidia-driver", "docker.io"),

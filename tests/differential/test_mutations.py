@@ -17,7 +17,7 @@ from gpuprov.lock.candidates import Candidates
 from gpuprov.lock.index import Group, Index, Relation, Stanza
 from gpuprov.model.version import sort_key
 
-DRAWS = 60
+DRAWS = 20
 SMALL = small_choices()
 
 pytestmark = [pytest.mark.network, pytest.mark.timeout(300)]
