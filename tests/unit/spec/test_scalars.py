@@ -69,6 +69,14 @@ CASES = {
         ["", "/", "runs", "/runs/", "a//b/", "a/../b/", "r*/", "${aws:username}/"],
     ),
     "login_key": (["agent", "keys/ana.pub", "/home/ana/.ssh/id.pub"], ["", " ", "ssh-ed25519 AAAA", "a\nb"]),
+    "python": (
+        ["2.9.1", "2.9.*", "==2.9.*", ">=2.8,<3", "~=2.9", "!=2.9.0, >=2", "2.9.1+cu130", "2.10.0rc1", "1!2", "*"],
+        ["", "latest", "2.9.x", "^2.9", "=2.9", ">=2.*", "~=2.9.*", "2.9.1+cu130.*", "==2.9 || ==3", "v2"],
+    ),
+    "requirement": (
+        ["torch", "jax[cuda13]", "jax[cuda13,k8s]", "ray-core", "a1"],
+        ["", "Torch", "a_b", "-a", "a-", "jax[]", "jax [cuda13]", "torch==2.9", "torch @ https://h/x.whl", "a; b"],
+    ),
     "text": (["x"], ["", "  "]),
     "content": (["", "x\n"], []),
     "file": (["keys/a.asc", "/a"], ["", " ", "a\nb"]),
