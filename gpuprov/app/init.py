@@ -13,7 +13,6 @@ from gpuprov.reference.schema import schema_text
 from gpuprov.spec.draft import draft_spec, example_inventory, example_spec
 from gpuprov.store.files import make_folder, write_text
 
-
 SCHEMA_NAME: Final = "gpuprov.schema.json"
 _MODELINE: Final = f"# yaml-language-server: $schema={SCHEMA_NAME}\n"
 """Tells editors with a YAML language server where the schema lies: keys, values and texts while one writes."""

@@ -44,8 +44,8 @@ def compare_locks(first: Path, second: Path) -> Comparison:
     ours, theirs = (read_lock(read_text(path), str(path)) for path in (first, second))
     compared = []
     for name in ours.pools.keys() & theirs.pools.keys():
-        views = (locked_view(lock.pools[name], f"pool:{name}") for lock in (ours, theirs))
-        compared.append(_compare(*views, sides=(str(first), str(second))))
+        before, after = (locked_view(lock.pools[name], f"pool:{name}") for lock in (ours, theirs))
+        compared.append(_compare(before, after, (str(first), str(second))))
     alone = [
         NotObserved(host=f"pool:{name}", code="GP-PAR-004", reason=f"{path} has no such pool")
         for path, lock, other in ((first, ours, theirs), (second, theirs, ours))

@@ -146,9 +146,9 @@ PLACES = (
     "https://h.example/x?access_key={}&y=2",
     "//nas/x /mnt cifs username=u,password={},vers=3.0 0 0",
 )
-WORD = st.text("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.~!$%^*()", min_size=8, max_size=30).filter(
-    lambda word: not any(word in place for place in PLACES)
-)
+WORD = st.text(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.~!$%^*()", min_size=8, max_size=30
+).filter(lambda word: not any(word in place for place in PLACES))
 
 
 @pytest.mark.slow  # starts a program for each example

@@ -82,7 +82,7 @@ def test_a_file_that_sets_nothing(tmp_path: Path, text: str) -> None:
         ("forcs: 8\n", [("GP-RUN-007", "", 1, 1, "did you mean forks?")]),
         ("driver: 580\n", [("GP-RUN-007", "", 1, 1, "driver belongs to stack.driver: the stack is the spec's")]),
         ("- a\n", [("GP-RUN-007", "", 1, 1, "a list stands here")]),
-        ("forks: 8\nforks: 9\n", [("GP-DOC-003", "", 2, 1, "for a second time")]),
+        ("forks: 8\nforks: 9\n", [("GP-DOC-003", "forks", 2, 1, "for a second time")]),
         ("forks: {\n", [("GP-DOC-002", "", 2, 1, "a value is missing here")]),
     ],
 )  # fmt: skip

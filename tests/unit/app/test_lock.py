@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import yaml
@@ -37,7 +37,9 @@ targets:
 
 
 class NoPackages(MemoryIndex):
-    """An index without a package, which can be closed."""
+    """An index without a package or a source, which can be closed."""
+
+    selectors: ClassVar[dict[str, str]] = {}
 
     def close(self) -> None:
         """Nothing is open."""

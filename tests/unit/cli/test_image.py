@@ -73,7 +73,7 @@ def prune(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         spec: Path, *, keep: int, ask: Callable[[Sequence[Image], Sequence[Any]], bool], report: Any
     ) -> Pruned:
         kept.append(keep)
-        return Pruned(removed=(ONE,) if ask((ONE,), ()) else (), snapshots=(), kept=())
+        return Pruned(removed=(ONE,) if ask((ONE,), (), ()) else (), snapshots=(), kept=())
 
     monkeypatch.setattr(module, "prune_images", prune_images)
     return kept

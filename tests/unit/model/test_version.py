@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gpuprov.model.package import Family
@@ -135,6 +135,7 @@ def test_law_the_order_is_dpkgs(a: str, b: str) -> None:
 @given(text=st.one_of(VERSION, st.text(alphabet="0129ab:-+~._é٣", max_size=6)))
 def test_law_what_is_refused_dpkg_refuses_too(text: str) -> None:
     assert DPKG is not None
+    assume(not text.startswith("+"))  # dpkg's number parser takes a sign before an epoch; no policy allows one
     valid = subprocess.run([DPKG, "--validate-version", text], check=False, capture_output=True).returncode == 0
     try:
         DebVersion(text)

@@ -13,7 +13,8 @@ BASE = yaml.safe_load((Path(__file__).parents[2] / "cases" / "spec" / "refused.y
 ROWS = """
 sources: {card: {title: our data sheet, url: "https://example.org", as_of: "2026-10"}}
 rows:
-  - {id: X9, architecture: hopper, fabric: none, min_driver: "1", nvml_names: [X], pci_ids: [ffff], sources: [card]}
+  - {id: X9, architecture: hopper, fabric: none, min_driver: "525.60.13", nvml_names: [X],
+     pci_ids: [ffff], sources: [card]}
 """
 
 
