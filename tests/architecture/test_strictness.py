@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 import yaml
 
+pytestmark = pytest.mark.slow
+
 CASES = Path(__file__).resolve().parent.parent / "cases" / "architecture" / "strictness.yaml"
 
 
 def load_cases() -> list[Any]:
     cases = yaml.safe_load(CASES.read_text())
-    return [pytest.param(case, id=case["why"], marks=[pytest.mark.slow] if case.get("slow") else []) for case in cases]
+    return [pytest.param(case, id=case["why"]) for case in cases]
 
 
 @pytest.mark.parametrize("case", load_cases())

@@ -87,6 +87,7 @@ def test_ids_of_a_fleet_stay_when_another_host_becomes_the_usual_one(
     assert set(after) == {"gpu.count", "stack.driver.modules"}
 
 
+@pytest.mark.slow
 def test_of_a_folder_no_more_than_what_is_compared_is_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

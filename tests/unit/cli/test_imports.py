@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 HEAVY = ("boto3", "botocore", "pulumi", "pulumi_aws", "grpc", "moto")
 
 
