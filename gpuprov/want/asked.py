@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gpuprov.want.files import source_paths
-from gpuprov.want.types import HostWant, Merge, Owned, PoolWant
+from gpuprov.want.types import HostWant, Owned, PoolWant
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,8 +49,3 @@ def asked_by(want: HostWant, owned: Owned | None = None) -> Asked:
         services=tuple(sorted(service.name for service in pool.services)),
         exporters=pool.exporters,
     )
-
-
-def merged_paths(want: PoolWant) -> frozenset[str]:
-    """Paths where only our keys are wanted, and the file itself is not ours."""
-    return frozenset(file.path for file in want.files if file.merge is Merge.JSON)
