@@ -2,13 +2,13 @@
 
 import hashlib
 import io
-import threading
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
+
+from loopback import answering
 
 
 @dataclass
@@ -55,25 +55,5 @@ class Shelf:
 @contextmanager
 def serve(shelf: Shelf) -> Iterator[str]:
     """Serve a shelf until the end of the block; gives the index's URL."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            status, headers, body = shelf.reply(self.path, {})
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(body)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{http.server_port}/simple"
-    finally:
-        http.shutdown()
-        thread.join()
-        http.server_close()
+    with answering(shelf.reply) as url:
+        yield f"{url}/simple"

@@ -8,11 +8,10 @@ import pytest
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from rule_locks import lock_of
 
 from gpuprov.lock.compatibility import check_lock, check_spec
-from gpuprov.lock.types import Lock, LockedPool
 from gpuprov.model.diagnostic import Diagnostic
-from gpuprov.model.package import PackageRow
 from gpuprov.spec.decode import load
 
 FOLDER = Path(__file__).parents[2] / "cases"
@@ -24,17 +23,6 @@ TODAY = "2026-11-30"
 
 def told(found: Iterable[Diagnostic]) -> list[list[Any]]:
     return [[d.code, d.severity.value, d.address, d.span.line if d.span else None] for d in found]
-
-
-def lock_of(given: dict[str, Any]) -> Lock:
-    packages = tuple(
-        PackageRow(name=name, version=version, arch="amd64", source="nvidia", sha256="0")
-        for name, version in given["packages"].items()
-    )
-    pool = LockedPool(
-        pool="train", os="debian-12", arch="amd64", requests=(), packages=packages, bounds=(), driver=given["driver"]
-    )
-    return Lock(spec_inputs="", catalog_inputs={}, sources=(), pools={"train": pool}, digest="")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 import yaml
 from host_builders import make_snapshot
+from rule_locks import lock_of
 
 from gpuprov.app.host_rules import host_facts
 from gpuprov.lock.compatibility import check_lock, check_spec
 from gpuprov.lock.requests import requests_for
-from gpuprov.lock.types import Lock, LockedPool
 from gpuprov.model.diagnostic import Diagnostic
-from gpuprov.model.package import PackageRow
 from gpuprov.rules.host import check_host
 from gpuprov.spec.decode import load
 
@@ -26,17 +25,6 @@ BASES = {
 TODAY = "2026-11-30"
 OF_SPECS = [case for case in REPORTS["cases"] if "host" not in case]
 OF_HOSTS = [case for case in REPORTS["cases"] if "host" in case]
-
-
-def lock_of(given: dict[str, Any]) -> Lock:
-    packages = tuple(
-        PackageRow(name=name, version=version, arch="amd64", source="nvidia", sha256="0")
-        for name, version in given["packages"].items()
-    )
-    pool = LockedPool(
-        pool="train", os="debian-12", arch="amd64", requests=(), packages=packages, bounds=(), driver=given["driver"]
-    )
-    return Lock(spec_inputs="", catalog_inputs={}, sources=(), pools={"train": pool}, digest="")
 
 
 def told(found: Iterable[Diagnostic]) -> list[list[str]]:

@@ -3,15 +3,14 @@
 import gzip
 import hashlib
 import lzma
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pysequoia
 import pytest
+from loopback import answering
 
 from gpuprov.sources.definition import SourceDefinition
 
@@ -106,29 +105,14 @@ class Server:
 @pytest.fixture
 def server() -> Iterator[Server]:
     """A server whose answers the test decides."""
+    found = Server(url="")
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            found.seen.append((self.path, headers))
-            status, more, body = found.reply(self.path, headers)
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(body)), **more}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
+    def reply(path: str, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], bytes]:
+        found.seen.append((path, dict(headers)))
+        return found.reply(path, dict(headers))
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found = Server(url=f"http://127.0.0.1:{http.server_port}")
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield found
-    http.shutdown()
-    thread.join()
-    http.server_close()
+    with answering(reply) as found.url:
+        yield found
 
 
 @pytest.fixture
