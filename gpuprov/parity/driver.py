@@ -29,17 +29,19 @@ def driver_facts(snapshot: Snapshot) -> DriverFacts:
         on_disk=snapshot.observe("stack.driver.on_disk"),
         loaded=snapshot.observe("stack.driver.loaded"),
         nvml=snapshot.observe("stack.driver.nvml"),
+        gpus=snapshot.observe("gpu.count") != Known(0),
     )
 
 
 def tells_driver(address: str) -> bool:
-    """Whether one of the four facts is taken from an address."""
-    return address.startswith("stack.driver.") or _tells_driver(address)
+    """Whether the four facts, or what they mean, are taken from an address."""
+    return address.startswith("stack.driver.") or address == "gpu.count" or _tells_driver(address)
 
 
 def driver_state(facts: DriverFacts) -> DriverState:
     """Say what the four facts mean together."""
-    sides = (facts.package, facts.on_disk, facts.loaded, facts.nvml)
+    in_use = tuple(side for side in (facts.loaded, facts.nvml) if facts.gpus or not isinstance(side, Absent))
+    sides = (facts.package, facts.on_disk, *in_use)
     if isinstance(facts.on_disk, Known) and isinstance(facts.loaded, Known) and not _same(facts.on_disk, facts.loaded):
         return DriverState.REBOOT_PENDING
     known = [side for side in sides if isinstance(side, Known)]
@@ -111,5 +113,5 @@ def _same(first: Known, second: Known) -> bool:
 
 def _key(facts: DriverFacts) -> str:
     return canonical_json(
-        [observation_value(side) for side in (facts.package, facts.on_disk, facts.loaded, facts.nvml)]
+        [facts.gpus, *(observation_value(side) for side in (facts.package, facts.on_disk, facts.loaded, facts.nvml))]
     )

@@ -24,13 +24,15 @@ class DriverFacts:
     """The module that jobs use now."""
     nvml: Observation
     """What CUDA programs see."""
+    gpus: bool = True
+    """False for a host that is known to have no GPU: nothing loads the driver there."""
 
 
 class DriverState(StrEnum):
     """What the four facts say together."""
 
     EQUAL = "equal"
-    """All four name one version."""
+    """All four name one version; without a GPU, the packages and the module on disk do."""
     REBOOT_PENDING = "reboot pending"
     """The module on disk is another than the loaded one: a reboot, or a reload of the module, ends it."""
     MIXED = "mixed"
