@@ -73,7 +73,8 @@ def test_a_probe_sees_a_fresh_system_and_leaves_nothing(made: LabState, hosts: l
         assert seen.observe("host.clock.correct") == Known(value=True)
         assert seen.observe('user["root"].uid') == Known(0)
         assert isinstance(seen.observe(f'user["{node.user}"].groups'), Known)
-        assert isinstance(seen.observe("host.sudo"), Known)
+        # The last one's sudo asks for a password, which nobody gives here.
+        assert isinstance(seen.observe("host.sudo"), Unknown if host is hosts[-1] else Known)
         assert "tcp 22 any" in str(seen.observe("host.ports"))
         assert isinstance(seen.observe('mount["/"].type'), Known)
         assert isinstance(seen.observe('sysctl["vm.swappiness"].value'), Known)
