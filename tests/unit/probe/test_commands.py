@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
+from observed import check_observed
 
-from gpuprov.model.fact import Absent, Known, Unknown
 from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import observe
 from gpuprov.probe.collectors import BY_NAME
@@ -76,11 +76,4 @@ def test_a_command_shows_what_is_there(case: dict[str, Any], tmp_path: Path) -> 
     assert output.status == case.get("status", 0), output.stderr
     recording = Recording(host="h", os="", arch="", taken="", collectors={case["collector"]: output})
     found = observe(BY_NAME[case["collector"]], recording)
-    for address, expected in case["expect"].items():
-        if expected == "absent":
-            assert found[address] == Absent()
-        elif "unknown" in expected:
-            assert isinstance(found[address], Unknown), found[address]
-            assert expected["unknown"] in found[address].reason
-        else:
-            assert found[address] == Known(expected["known"])
+    check_observed(found, case["expect"])
