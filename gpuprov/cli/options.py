@@ -9,9 +9,22 @@ from typing import Any, TypeVar
 import click
 
 from gpuprov.app.access import Access
-from gpuprov.store.settings import FORKS, PROBE_TIMEOUT
+from gpuprov.store.setting_table import BY_NAME
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _setting_option(name: str, **texts: Any) -> Callable[[Command], Command]:
+    """The flag of a numeric setting of gpuprov itself: default, bounds and variable are the table's."""
+    setting = BY_NAME[name]
+    return click.option(
+        setting.flag,
+        type=click.IntRange(*(setting.bounds or ())),
+        default=int(setting.default),
+        show_default=True,
+        envvar=setting.variable,
+        **texts,
+    )
 
 
 def spec_option(command: Command) -> Command:
@@ -73,23 +86,8 @@ _ACCESS = (
         envvar="ANSIBLE_VAULT_PASSWORD_FILE",
         help="File (or program) with the vault's password.",
     ),
-    click.option(
-        "--forks",
-        type=click.IntRange(1, 256),
-        default=32,
-        show_default=True,
-        envvar=FORKS,
-        help="Hosts at the same time.",
-    ),
-    click.option(
-        "--probe-timeout",
-        type=click.IntRange(5, 3600),
-        default=60,
-        show_default=True,
-        envvar=PROBE_TIMEOUT,
-        metavar="SECONDS",
-        help="When one host's probe is given up.",
-    ),
+    _setting_option("forks", help="Hosts at the same time."),
+    _setting_option("probe_timeout", metavar="SECONDS", help="When one host's probe is given up."),
 )
 
 
