@@ -4,7 +4,7 @@ SEED ?= 1
 # Where this is set, every start of Python, Ansible's too, would compile its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick setup lock benchmark-lock benchmark-startup clean
+.PHONY: help demo test quick matrix setup lock benchmark-lock benchmark-startup benchmark-onprem clean
 
 help: ## Print this help
 	@echo "usage: make TARGET"
@@ -22,6 +22,10 @@ quick: ## Format, lint, types, layers, reference, fast tests: under a minute, no
 	@bash .ci/setup python
 	@.venv/bin/python .ci/checks.py
 
+matrix: ## Every fault of the fault matrix, and the long trials, on the lab: within an hour (needs root)
+	@bash .ci/setup test
+	@bash .ci/matrix
+
 setup: ## Only the set-up that the other targets do by themselves
 	@bash .ci/setup test
 
@@ -36,6 +40,10 @@ benchmark-lock: ## Measure a large lock beside apt's simulation of the same (rea
 benchmark-startup: ## Measure how long the command line takes to start
 	@bash .ci/setup python
 	@.venv/bin/python tests/benchmarks/startup.py
+
+benchmark-onprem: ## Measure `up` on a lab beside bare apt-get, ansible-playbook and pyinfra (needs root)
+	@bash .ci/setup lab
+	@bash .ci/as-root .venv/bin/python tests/benchmarks/onprem.py
 
 clean: ## Remove what the targets made in this folder
 	@bash .ci/clean

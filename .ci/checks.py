@@ -28,7 +28,7 @@ CHECKS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("types", ("mypy",)),
     (
         "tests",
-        ("python", "-m", "pytest", "tests", *ORDER, "-q", "-n", "2", "-m", "not (lab or slow or network or live)"),
+        ("python", "-m", "pytest", "tests", *ORDER, "-q", "-n", "2", "-m", "not (lab or slow or network or live or matrix)"),
     ),
     ("playbooks", ("ansible-lint", "--offline", "--strict", "-q", *PLAYBOOKS)),
     ("layers", ("lint-imports",)),

@@ -26,7 +26,7 @@ settings.load_profile(os.environ.get("GPUPROV_TEST_LAWS", "full"))
 # Cases are YAML; read by the loader written in Python they took a third of the time that collecting takes.
 yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[assignment, misc]
 
-WIDER = ("lab", "network", "slow", "live")
+WIDER = ("lab", "network", "slow", "live", "matrix")
 """Markers of the tests that may leave the loopback and use the real home (the lab's bases are cached there)."""
 
 _CLEARED_PREFIXES = ("ANSIBLE_", "AWS_", "GPUPROV_", "PULUMI_")
