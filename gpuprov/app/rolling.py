@@ -23,6 +23,7 @@ from gpuprov.plan.removal import removals
 from gpuprov.rollout.rollout import roll_out
 from gpuprov.rollout.types import Patience, Target, Tools
 from gpuprov.store.journal import Journal
+from gpuprov.store.settings import reboot_timeout
 from gpuprov.transport.ssh import connect
 
 
@@ -138,7 +139,7 @@ def _targets(work: Work) -> list[Target]:
 
 
 def _patience(access: Access) -> Patience:
-    return Patience(width=access.forks)
+    return Patience(width=access.forks, reboot=reboot_timeout())
 
 
 def _looking_tools(work: Work, report: Report) -> Tools:

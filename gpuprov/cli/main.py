@@ -79,11 +79,13 @@ def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> 
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
 )
+@click.option("--apt-lock-timeout", metavar="SECONDS", help="How long dpkg's lock on a host is waited for.")
 @click.option("--cache", metavar="DIR", help="Folder of package indexes and programs.")
 @click.option("--colour", metavar="WHEN", help="auto, always or never.")
 @click.option("--forks", metavar="N", help="Hosts that are looked at at the same time.")
 @click.option("--probe-timeout", metavar="SECONDS", help="When one host's probe is given up.")
 @click.option("--pulumi", metavar="PROGRAM", help="The Pulumi engine.")
+@click.option("--reboot-timeout", metavar="SECONDS", help="When a host that reboots is given up.")
 @click.option("--source-timeout", metavar="SECONDS", help="When a silent package source is given up.")
 @click.pass_context
 def gpuprov(ctx: click.Context, /, **flags: str | None) -> None:

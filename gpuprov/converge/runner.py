@@ -22,6 +22,7 @@ from gpuprov.converge.variables import document_variables, host_variables
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.host import Host
 from gpuprov.model.progress import Progress, Report
+from gpuprov.store.settings import apt_lock_timeout
 from gpuprov.want.types import HostWant
 
 _GRACE: Final = 10.0
@@ -59,7 +60,8 @@ def converge(
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     members = [host for host, _, _ in hosts]
     variables = {host.name: host_variables(want, removal, when=when) for host, want, removal in hosts}
-    _write(private / "inventory.yml", to_yaml(inventory(members, variables, document_variables(documents))) + "\n")
+    shared = document_variables(documents) | {"gpuprov_packages_lock_timeout": apt_lock_timeout()}
+    _write(private / "inventory.yml", to_yaml(inventory(members, variables, shared)) + "\n")
     log = private / "artifacts" / "play" / "stdout"
     watch = _Watch(tallies={host.name: Tally(host.name, log) for host in members}, report=report, cancel=cancel)
     with short_folder() as short:

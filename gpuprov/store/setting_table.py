@@ -55,6 +55,14 @@ class Setting:
 
 SETTINGS: Final[tuple[Setting, ...]] = (
     Setting(
+        name="apt_lock_timeout",
+        variable=settings.APT_LOCK_TIMEOUT,
+        text="Seconds to wait on a host for another program that holds dpkg's lock.",
+        expected="a number from 1 to 7200",
+        default=str(settings.APT_LOCK_SECONDS),
+        bounds=(1, 7200),
+    ),
+    Setting(
         name="cache",
         variable=settings.CACHE,
         text="Folder of package indexes and programs; it may be deleted at any time.",
@@ -91,6 +99,14 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         text="The Pulumi engine that makes the cloud's resources.",
         expected="an absolute path, or one that begins with ~",
         default="looked for in PATH, then in the cache",
+    ),
+    Setting(
+        name="reboot_timeout",
+        variable=settings.REBOOT_TIMEOUT,
+        text="Seconds in which a host must come back from its reboot.",
+        expected="a number from 30 to 7200",
+        default=str(settings.REBOOT_SECONDS),
+        bounds=(30, 7200),
     ),
     Setting(
         name="source_timeout",

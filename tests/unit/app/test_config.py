@@ -23,11 +23,13 @@ def environment(folder: Path, text: str | None, variables: dict[str, str]) -> di
 
 def test_defaults(tmp_path: Path) -> None:
     assert resolved(tmp_path, None) == {
+        "apt_lock_timeout": ("600", "default", ""),
         "cache": ("/home/ana/.cache/gpuprov", "default", ""),
         "colour": ("auto", "default", ""),
         "forks": ("32", "default", ""),
         "probe_timeout": ("60", "default", ""),
         "pulumi": ("", "default", ""),
+        "reboot_timeout": ("1200", "default", ""),
         "source_timeout": ("30", "default", ""),
     }
 

@@ -29,7 +29,8 @@ PLAY = """
         dest: {out}/{{{{ inventory_hostname }}}}.json
         mode: "0600"
         content: "{{{{ {{'check': ansible_check_mode, 'password': ansible_become_password | default('none'), 'document':
-          gpuprov_record_documents[0].text, 'strategy': lookup('config', 'DEFAULT_STRATEGY')}} | to_json }}}}"
+          gpuprov_record_documents[0].text, 'strategy': lookup('config', 'DEFAULT_STRATEGY'),
+          'lock_timeout': gpuprov_packages_lock_timeout}} | to_json }}}}"
       check_mode: false
       no_log: true
 """
@@ -82,6 +83,8 @@ def test_each_host_has_its_outcome_and_no_secret_stays(
     monkeypatch.setenv("ANSIBLE_STRATEGY", "free")
     monkeypatch.setenv("ANSIBLE_BECOME_PASSWORD_FILE", "/nowhere")
     monkeypatch.setenv("GPUPROV_BECOME_PASSWORD", "s3cret of the environment")
+    # What the user set for gpuprov must.
+    monkeypatch.setenv("GPUPROV_APT_LOCK_TIMEOUT", "7")
     result = run(PLAY.format(out=tmp_path), host("one", SECRET), host("two"), check=True)
     assert {name: (o.status, o.tasks) for name, o in result.hosts.items()} == {
         "one": (HostStatus.OK, 1),
@@ -89,6 +92,7 @@ def test_each_host_has_its_outcome_and_no_secret_stays(
     }
     assert seen(tmp_path, "one") == {
         "check": True, "password": SECRET, "document": "a: {{ no template }}\n", "strategy": "linear",
+        "lock_timeout": 7,
     }  # fmt: skip
     assert seen(tmp_path, "two")["password"] == "none"
     assert {progress.subject for progress in run.told} == {"one", "two"}
