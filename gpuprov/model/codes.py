@@ -109,6 +109,7 @@ CODES: Final[dict[str, Code]] = {
     "GP-PLAN-001": Code(S.REFUSED, "the host moved since the plan was made"),
     "GP-PLAN-002": Code(S.REFUSED, "the transaction on the host would do more than the plan says"),
     "GP-PLAN-003": Code(S.REFUSED, "the host would get another file than the lock names"),
+    "GP-PLAN-004": Code(S.REFUSED, "the plan file is no longer true: spec, lock or hosts moved"),
     "GP-CONV-001": Code(S.FAILED, "a task failed on the host"),
     "GP-CONV-002": Code(S.FAILED, "the package transaction failed"),
     "GP-CONV-003": Code(S.FAILED, "no space is left on the host"),
@@ -125,6 +126,10 @@ CODES: Final[dict[str, Code]] = {
     "GP-RUN-005": Code(S.DONE, "the user declined"),
     "GP-RUN-006": Code(S.NOT_FOUND, "no field, facet or code has this name"),
     "GP-RUN-007": Code(S.USAGE, "a setting of gpuprov itself is unknown, or has a value that it cannot have"),
+    "GP-RUN-008": Code(S.NOT_FOUND, "no such run, or none that could be gone on with"),
+    "GP-RUN-009": Code(S.DONE, "an interrupted run is gone on with"),
+    "GP-RUN-010": Code(S.REFUSED, "an interrupted run cannot be gone on with: spec, lock or hosts changed since"),
+    "GP-RUN-011": Code(S.REFUSED, "another run holds the host"),
     # cloud
     "GP-CLOUD-001": Code(S.USAGE, "the Pulumi engine cannot be found"),
     "GP-CLOUD-002": Code(S.USAGE, "the engine's plugin for AWS cannot be found"),
