@@ -9,6 +9,7 @@ from gpuprov.catalog.rows import GpuRow, SystemRow
 from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.spec.cloud_checks import cloud_problems
+from gpuprov.spec.rollout_checks import rollout_problems
 from gpuprov.spec.suggest import did_you_mean
 from gpuprov.spec.tree import Decoder
 from gpuprov.spec.types import SourceSpec, StackSpec
@@ -72,6 +73,7 @@ def _pools(spec: WrittenSpec, decoder: Decoder, catalog: Catalog) -> Iterator[Di
                     detail="A host belongs to one pool.",
                     hint="make one group of the inventory for each pool",
                 )
+        yield from rollout_problems(pool, at)
         if pool.stack is not None:
             yield from _stack(pool.stack, f"{at}.stack", spec, catalog)
 

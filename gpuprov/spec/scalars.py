@@ -10,7 +10,9 @@ from gpuprov.model.address import pattern_of
 from gpuprov.model.codes import CODES
 from gpuprov.model.version import Constraint
 from gpuprov.spec.addresses import refuse_range
+from gpuprov.spec.keys import LIMIT, LIMIT_VALUE, SYSCTL, refuse_key, refuse_login, refuse_setting, refuse_sudo
 from gpuprov.spec.sizes import refuse_size
+from gpuprov.spec.times import refuse_duration, refuse_window
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,8 @@ _PYTHON_VERSION: Final = (
 _PYTHON_CLAUSE: Final = re.compile(rf"((==|!=)?\s*[0-9]+(\.[0-9]+)*\.\*|(==|!=|~=|>=|<=|>|<)?\s*{_PYTHON_VERSION}|\*)")
 _ACCOUNT: Final = r"[0-9]{12}"
 _ARN: Final = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+"
+# As `uname -r` prints it: three numbers, then what the OS adds, with the flavour at the end.
+_KERNEL: Final = r"hold|free|[0-9]+\.[0-9]+\.[0-9]+[0-9a-z.+~-]*-[0-9a-z-]*[a-z][0-9a-z-]*"
 _LABEL: Final = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _PREFIX: Final = r"([A-Za-z0-9][A-Za-z0-9_.=-]*/)+"
 _REGION: Final = r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}"
@@ -181,6 +185,11 @@ CHECKS: Final[dict[str, Check]] = {
         _fits(_RELEASE, "the release is not major.minor"),
         quoted=True,
         pattern=_RELEASE,
+    ),
+    "kernel": Check(
+        "hold, free, or the release of a kernel, such as 6.8.0-60-generic",
+        _fits(_KERNEL, "no kernel has such a release"),
+        pattern=_KERNEL,
     ),
     "mig": Check("a MIG profile, such as 1g.10gb", _fits(_MIG, "no MIG profile has such a name"), pattern=_MIG),
     "mode": Check(
@@ -229,10 +238,27 @@ CHECKS: Final[dict[str, Check]] = {
         pattern=_STORAGE,
     ),
     "size": Check("a size in GiB or TiB, such as 500GiB", refuse_size, tags=("str", "int")),
+    "duration": Check("a length of time up to 30 days, such as 90s, 30m, 2h or 1d", refuse_duration),
+    "window": Check(
+        'hours as HH:MM-HH:MM, after days where not all are meant, such as "sat,sun 22:00-06:00 local"', refuse_window
+    ),
     "prefix": Check(
         "names of folders, each ending with /, such as runs/",
         _fits(_PREFIX, "the prefix does not end with /, or holds other characters than letters, digits and _ . = -"),
         pattern=_PREFIX,
+    ),
+    "login": Check("a user's or a group's name", refuse_login),
+    "ssh_key": Check("a public SSH key in one line, as `ssh-keygen -y` prints it", refuse_key),
+    "sudo": Check("a command with its absolute path, such as /usr/bin/nvidia-smi", refuse_sudo),
+    "sysctl": Check(
+        "the name of a kernel setting, such as vm.swappiness",
+        _fits(SYSCTL, "no kernel setting has such a name"),
+        pattern=SYSCTL,
+    ),
+    "setting": Check("a value as text", refuse_setting, tags=("str", "int")),
+    "limit": Check("an item of limits.conf(5), such as memlock", _fits(LIMIT, "there is no such limit"), pattern=LIMIT),
+    "limit_value": Check(
+        "unlimited, or a number", _fits(LIMIT_VALUE, "the limit is no number"), tags=("str", "int"), pattern=LIMIT_VALUE
     ),
     "login_key": Check("agent, or the path of a public key's file", _login_key),
     "word": Check(

@@ -8,7 +8,10 @@ from gpuprov.catalog.load import PACKAGED, Catalog
 from gpuprov.model.diagnostic import Span
 from gpuprov.model.waiver import Waiver
 from gpuprov.spec.about import About
+from gpuprov.spec.access import AccessSpec
+from gpuprov.spec.rollout import RolloutSpec
 from gpuprov.spec.sizes import size_in_gib
+from gpuprov.spec.tuning import TuningSpec
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -172,13 +175,14 @@ class StackSpec:
         ),
     ] = field(default_factory=dict)
     kernel: Annotated[
-        object,
+        str,
         About(
-            "The kernel: `free` leaves it to the OS.",
-            not_yet="Holding or pinning the kernel is built by a later release; `free` is what this one does.",
-            nothing=("free",),
+            "The kernel: `free` leaves it to the OS; `hold` locks the one that the OS offers when the lock is made, and "
+            "only `lock --upgrade kernel` moves it; or the release that hosts shall run.",
+            check="kernel",
+            example="6.1.0-37-amd64",
         ),
-    ] = None
+    ] = "free"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -351,19 +355,6 @@ class StorageSpec:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RolloutSpec:
-    """In what steps hosts are changed."""
-
-    batch: Annotated[
-        str, About("How many hosts at a time: a number, or a percentage of the pool.", check="batch", example="25%")
-    ] = "1"
-    drain: Annotated[
-        object,
-        About("What takes work off a host first.", not_yet="Draining is built by a later release.", nothing=("none",)),
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class PoolSpec:
     """Hosts that are equal by intention."""
 
@@ -428,6 +419,8 @@ class Spec:
     cloud: CloudSpec | None = None
     """targets.cloud."""
     storage: Mapping[str, StorageSpec] = field(default_factory=dict)
+    access: AccessSpec = field(default_factory=AccessSpec)
+    tuning: TuningSpec = field(default_factory=TuningSpec)
     pin: str
     """lock.pin: owned | closure."""
     waivers: tuple[Waiver, ...]

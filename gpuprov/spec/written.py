@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from gpuprov.spec.about import About
+from gpuprov.spec.rollout import RolloutSpec
 from gpuprov.spec.types import (
     TARGET_STACK,
     Acceptance,
@@ -12,7 +13,6 @@ from gpuprov.spec.types import (
     GpuSpec,
     PoolCloudSpec,
     PoolOnpremSpec,
-    RolloutSpec,
     SourceSpec,
     StackSpec,
     StorageSpec,
@@ -75,9 +75,9 @@ class WrittenLock:
     pin: Annotated[
         str,
         About(
-            "What is pinned one by one: `owned` packages, or the `closure` of everything that they need.",
+            "What is pinned one by one: `owned` packages, or the `closure` of everything that they need, for a mirror "
+            "or a dated archive: the OS's own drops old versions at every update.",
             choices=("owned", "closure"),
-            later=("closure",),
         ),
     ] = "owned"
 
@@ -200,5 +200,5 @@ class WrittenSpec:
     ] = None
 
 
-SHORTHANDS = {"PackageSpec": "name", "FrameworkSpec": "version"}
+SHORTHANDS = {"PackageSpec": "name", "FrameworkSpec": "version", "DrainSpec": "by"}
 """Types that a plain text may stand for, with the field that the text fills."""

@@ -12,13 +12,13 @@ from gpuprov.model.change import Action, Change, HostPlan
 from gpuprov.model.fact import Absent, Fact, Known, Observation, Unknown
 from gpuprov.model.package import PackageRow
 from gpuprov.model.snapshot import Snapshot
+from gpuprov.spec.rollout import RolloutSpec
 from gpuprov.spec.types import (
     ContainerSpec,
     DriverSpec,
     FileSpec,
     GpuSpec,
     PoolSpec,
-    RolloutSpec,
     Spec,
     StackSpec,
 )

@@ -12,7 +12,8 @@ from gpuprov.lock.pool_input import EqualSet, PoolInput
 from gpuprov.lock.text import write_lock
 from gpuprov.lock.types import Lock, LockedSource, Request
 from gpuprov.model.diagnostic import Span
-from gpuprov.spec.types import DriverSpec, FileSpec, GpuSpec, PoolSpec, RolloutSpec, Spec, StackSpec
+from gpuprov.spec.rollout import RolloutSpec
+from gpuprov.spec.types import DriverSpec, FileSpec, GpuSpec, PoolSpec, Spec, StackSpec
 
 IndexOf = Callable[[Any], MemoryIndex]
 OS = [
