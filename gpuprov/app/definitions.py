@@ -16,6 +16,8 @@ from gpuprov.spec.types import SourceSpec
 from gpuprov.store.files import read_bytes
 
 _OS: Final = "os"
+_FOLDERS: Final = {"amd64": "x86_64", "arm64": "sbsa"}
+"""Last part of the path of NVIDIA's repositories (catalog, repositories)."""
 
 
 def definitions_for(site: Site, os_name: str, pools: Sequence[PoolInput]) -> tuple[SourceDefinition, ...]:
@@ -35,7 +37,7 @@ def definitions_for(site: Site, os_name: str, pools: Sequence[PoolInput]) -> tup
     archive = () if any(map(is_os_name, apt)) else os_sources(os_name)
     asked = {request.source for pool in pools for request in pool.requests if request.source}
     for name in sorted(asked - {_OS} - set(site.spec.sources)):
-        raise GpuprovError(_not_named(name, os_name, site.spec.catalog))
+        raise GpuprovError(_not_named(name, os_name, pools[0].arch, site.spec.catalog))
     return (*archive, *own)
 
 
@@ -55,11 +57,11 @@ def _of_spec(name: str, source: SourceSpec, site: Site, os_name: str) -> SourceD
     )
 
 
-def _not_named(name: str, os_name: str, catalog: Catalog) -> Diagnostic:
+def _not_named(name: str, os_name: str, arch: str, catalog: Catalog) -> Diagnostic:
     row = repository(os_name, name, catalog)
     hint = f"write sources.{name} with url, suite or flat, and key"
     if row is not None and row.url is not None:
-        architecture = f"{row.url}x86_64/"
+        architecture = f"{row.url}{_FOLDERS[arch]}/"
         hint = (
             f'write `sources: {{{name}: {{type: apt, url: "{architecture}", flat: true, key: keys/{row.key_file}}}}}`; '
             f"get the key from {architecture}{row.key_file} and compare its fingerprint with {row.fingerprint}"

@@ -155,6 +155,10 @@ class SystemRow(Row):
     """Driver branches whose installation guide names it."""
     kernel: str | None = None
     """Linux of its general kernel, major.minor."""
+    kernel_image: str | None = None
+    """Metapackage of its general kernel, with <arch> for the architecture."""
+    cloud_kernel: str | None = None
+    """Metapackage of the kernel of its cloud images; empty: the general one."""
     gcc: int | None = None
     """Major of its default GCC."""
     docker: str | None = None

@@ -152,6 +152,8 @@ def _systems(catalog: Catalog) -> Iterator[str]:
     repositories = {row.id: row for row in rows(RepositoryRow, catalog)}
     for row in rows(SystemRow, catalog):
         repository = repositories.get(row.repository)
+        if row.built and not row.kernel_image:
+            yield f"systems: {row.id} is built, and the package of its kernel is not known"
         if repository is None:
             yield f"systems: {row.id} names the unknown repository {row.repository}"
         elif row.built and not (row.engine and row.node_exporter and repository.fingerprint and repository.url):

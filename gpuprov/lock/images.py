@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from gpuprov.lock.architecture import pool_architecture
 from gpuprov.lock.make import ALL
-from gpuprov.lock.requests import ARCHITECTURE
 from gpuprov.lock.types import Lock, LockedImage
 from gpuprov.spec.types import Spec
 
@@ -26,8 +26,8 @@ def image_needs(spec: Spec) -> tuple[ImageNeed, ...]:
     """The base images that a spec's cloud pools need, in order; none without a cloud target."""
     if spec.cloud is None:
         return ()
-    systems = {pool.os for pool in spec.pools.values() if pool.cloud is not None}
-    return tuple(ImageNeed(os=os, arch=ARCHITECTURE, region=spec.cloud.region) for os in sorted(systems))
+    systems = {(pool.os, pool_architecture(spec, pool)) for pool in spec.pools.values() if pool.cloud is not None}
+    return tuple(ImageNeed(os=os, arch=arch, region=spec.cloud.region) for os, arch in sorted(systems))
 
 
 def need_of(image: LockedImage) -> ImageNeed:

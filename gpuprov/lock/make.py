@@ -1,13 +1,14 @@
 """Making a lock: every pool's requests resolved, and what of the answer is pinned."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from gpuprov.document.canonical import digest
 from gpuprov.lock.candidates import is_os_name
 from gpuprov.lock.index import Index, Stanza
+from gpuprov.lock.kernel import KERNEL, kept_release, kernel_names, kernel_requests, locked_release
 from gpuprov.lock.pool_input import PoolInput
 from gpuprov.lock.resolve import Problem, Resolution, resolve
 from gpuprov.lock.text import lock_digest
@@ -102,16 +103,19 @@ def _make_pool(inputs: LockInputs, pool: PoolInput) -> LockedPool | tuple[Diagno
     if index is None:
         summary = f"no index was opened for {pool.os} on {pool.arch}"
         raise GpuprovError(Diagnostic(code="GP-INT-001", address=f"pools.{pool.pool}", summary=summary))
+    kernel = _kernel(inputs, pool, index)
+    if isinstance(kernel, Diagnostic):
+        return (kernel,)
     problem = Problem(
         index=index,
-        requests=pool.requests,
+        requests=(*pool.requests, *kernel_requests(kernel, pool.kernel.address if pool.kernel else "")),
         equal=pool.equal,
         prefer=kept_versions(inputs.previous, pool, inputs.upgrade),
     )
     answer = resolve(problem)
     if not isinstance(answer, Resolution):
         return answer
-    pinned = _pinned(answer, pool, inputs)
+    pinned = _pinned(answer, {request.name for request in problem.requests}, inputs)
     drivers = [head.upstream for head in answer.heads if head.equal.driver]
     return LockedPool(
         pool=pool.pool,
@@ -122,7 +126,15 @@ def _make_pool(inputs: LockInputs, pool: PoolInput) -> LockedPool | tuple[Diagno
         bounds=_bounds(answer.chosen, pinned),
         driver=drivers[0] if drivers else "",
         frameworks=inputs.frameworks.get(pool.pool),
+        kernel=kernel,
     )
+
+
+def _kernel(inputs: LockInputs, pool: PoolInput, index: Index) -> str | Diagnostic:
+    if pool.kernel is None:
+        return ""
+    kept = kept_release(inputs.previous, pool.pool, (pool.os, pool.arch), inputs.upgrade)
+    return locked_release(pool.kernel, index, kept)
 
 
 def recorded_requests(requests: Iterable[Request]) -> tuple[Request, ...]:
@@ -135,11 +147,17 @@ def kept_versions(previous: Lock | None, pool: PoolInput, upgrade: Iterable[str]
     """The versions of an earlier lock that a new one prefers."""
     released = frozenset(upgrade)
     before = previous.pools.get(pool.pool) if previous is not None else None
-    if before is None or ALL in released or (before.os, before.arch) != (pool.os, pool.arch):
+    if before is None or (before.os, before.arch) != (pool.os, pool.arch):
         return {}
+    kernel = frozenset(kernel_names(before.kernel))
     # The packages of one set move together: releasing one of them releases all.
     together = frozenset(name for each in pool.equal if each.names & released for name in each.names)
-    return {row.name: row.version for row in before.packages if row.name not in released | together}
+    free = released | together | (kernel if KERNEL in released else frozenset())
+    return {
+        row.name: row.version
+        for row in before.packages
+        if row.name not in free and (ALL not in released or row.name in kernel)
+    }
 
 
 def is_os_source(name: str, sources: Iterable[LockedSource]) -> bool:
@@ -147,11 +165,10 @@ def is_os_source(name: str, sources: Iterable[LockedSource]) -> bool:
     return is_os_name(name) or any(source.name == name and not source.on_host for source in sources)
 
 
-def _pinned(answer: Resolution, pool: PoolInput, inputs: LockInputs) -> list[Stanza]:
+def _pinned(answer: Resolution, requested: Collection[str], inputs: LockInputs) -> list[Stanza]:
     """Requested packages, the driver's whole set, and all from other sources than the OS's archive; or everything."""
     if inputs.pin == "closure":
         return list(answer.chosen)
-    requested = {request.name for request in pool.requests}
     # The archive's driver too moves as a whole or not at all (report case A02).
     drivers = {head.upstream for head in answer.heads if head.equal.driver}
     return [

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Collection
 
+from gpuprov.lock.kernel import KERNEL
 from gpuprov.lock.make import ALL
 from gpuprov.lock.types import Lock
 from gpuprov.model.diagnostic import Diagnostic
@@ -17,7 +18,8 @@ def unknown_names(upgrade: Collection[str], before: Lock | None, after: Lock) ->
 def _names(lock: Lock) -> frozenset[str]:
     packages = {row.name for pool in lock.pools.values() for row in pool.packages}
     python = {row.name for pool in lock.pools.values() if pool.frameworks for row in pool.frameworks.packages}
-    return frozenset(packages | python | {image.os for image in lock.images})
+    kernel = {KERNEL for pool in lock.pools.values() if pool.kernel}
+    return frozenset(packages | python | kernel | {image.os for image in lock.images})
 
 
 def _unknown(name: str, known: Collection[str]) -> Diagnostic:
@@ -27,6 +29,6 @@ def _unknown(name: str, known: Collection[str]) -> Diagnostic:
         code="GP-LOCK-009",
         address=name,
         summary=f"the lock holds nothing that is called {name}",
-        detail="`--upgrade` takes the name of a locked package, or of an operating system for its base image.",
+        detail="`--upgrade` takes the name of a locked package, `kernel`, or an operating system for its base image.",
         hint=hint,
     )

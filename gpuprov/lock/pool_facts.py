@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from gpuprov.catalog.find import branches_of
-from gpuprov.lock.requests import ARCHITECTURE
+from gpuprov.lock.architecture import builder_architectures, pool_architecture
+from gpuprov.lock.kernel import FREE, HOLD
 from gpuprov.lock.types import Lock, LockedPool
 from gpuprov.model.version import Constraint, driver_branch, upstream
 from gpuprov.rules.facts import Addresses, FrameworkFacts, InstanceFacts, PoolFacts
@@ -39,7 +40,8 @@ def pool_facts(spec: Spec, pool: PoolSpec) -> PoolFacts:
         mig=tuple(name for name, count in _mig(pool) for _ in range(count)),
         packages=tuple(package.name for package in stack.packages),
         os=pool.os,
-        arch=ARCHITECTURE,
+        arch=pool_architecture(spec, pool),
+        kernel="" if stack.kernel in {FREE, HOLD} else stack.kernel,
         catalog=spec.catalog,
         addresses=_addresses(spec, pool),
     )
@@ -65,6 +67,7 @@ def with_lock(facts: PoolFacts, locked: LockedPool, lock: Lock, source: str) -> 
         locked=versions,
         source_keys=keys,
         frameworks=tuple(_locked_frameworks(locked)),
+        kernel=locked.kernel,
     )
     if not locked.driver:
         return facts
@@ -77,7 +80,7 @@ def instance_facts(spec: Spec) -> Iterator[InstanceFacts]:
         if pool.cloud is not None:
             yield InstanceFacts(
                 type=pool.cloud.instance,
-                arch=ARCHITECTURE,
+                arch=pool_architecture(spec, pool),
                 address=f"pools.{pool.name}.cloud.instance",
                 pool=pool.name,
                 gpu_model=pool.gpu.model if pool.gpu else "",
@@ -87,13 +90,14 @@ def instance_facts(spec: Spec) -> Iterator[InstanceFacts]:
                 catalog=spec.catalog,
             )
     if spec.cloud is not None:
-        yield InstanceFacts(
-            type=spec.cloud.image.builder,
-            arch=ARCHITECTURE,
-            address="targets.cloud.image.builder",
-            region=spec.cloud.region,
-            catalog=spec.catalog,
-        )
+        for arch in builder_architectures(spec):
+            yield InstanceFacts(
+                type=spec.cloud.image.builder,
+                arch=arch,
+                address="targets.cloud.image.builder",
+                region=spec.cloud.region,
+                catalog=spec.catalog,
+            )
 
 
 def _mig(pool: PoolSpec) -> tuple[tuple[str, int], ...]:
@@ -150,6 +154,7 @@ def _addresses(spec: Spec, pool: PoolSpec) -> Addresses:
         toolkit=at("container.toolkit"),
         frameworks=at("frameworks"),
         packages=at("packages"),
+        kernel=at("kernel"),
         os=f"pools.{pool.name}.os" if f"pools.{pool.name}.os" in spec.spans else "os",
         gpu=f"pools.{pool.name}.gpu.model",
         mig=f"pools.{pool.name}.gpu.mig",

@@ -19,6 +19,18 @@ class EqualSet:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class KernelNeed:
+    """What a pool asks of its kernel."""
+
+    release: str
+    """As the spec names it; empty for `hold`."""
+    image: str
+    """Metapackage whose kernel `hold` takes."""
+    address: str
+    """Field of the spec that asks."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PoolInput:
     """What one pool asks for."""
 
@@ -30,3 +42,5 @@ class PoolInput:
     """Packages that must have one version: the driver's set first."""
     frameworks: FrameworkNeed | None = None
     """The Python packages that it asks for."""
+    kernel: KernelNeed | None = None
+    """What it asks of its kernel; None where the OS decides."""

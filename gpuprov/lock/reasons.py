@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from gpuprov.lock.candidates import from_source
 from gpuprov.lock.equal import member_of
 from gpuprov.lock.index import Group, Index, Stanza
+from gpuprov.lock.kernel import KERNEL, kernel_names, kernel_requests
 from gpuprov.lock.make import ALL
 from gpuprov.lock.moves import PYTHON
 from gpuprov.lock.pool_input import EqualSet, PoolInput
@@ -88,9 +89,9 @@ class _Pool:
 
     def why(self, name: str) -> str:
         was, now = (_row(pool, name) for pool in (self.old, self.new))
-        asked = [request for request in self.new.requests if request.name == name]
+        asked = [request for request in _requests(self.new) if request.name == name]
         if now is None:
-            return self._gone(name, asked_before=any(request.name == name for request in self.old.requests))
+            return self._gone(name, asked_before=any(request.name == name for request in _requests(self.old)))
         if was is None:
             return self._came(now, asked)
         return (
@@ -125,6 +126,8 @@ class _Pool:
     def _released(self, name: str) -> str:
         if {ALL, name} & self.upgrade:
             return "--upgrade"
+        if KERNEL in self.upgrade and name in kernel_names(self.old.kernel):
+            return f"--upgrade {KERNEL}"
         for each in self.equal:
             released = sorted(each.names & self.upgrade)
             if released and member_of(name, each):
@@ -148,6 +151,10 @@ class _Pool:
             if names and old is not None and not any(map(old.satisfies, group)):
                 return f"{stanza.name} {stanza.version} needs {names[0]}"
         return ""
+
+
+def _requests(pool: LockedPool) -> tuple[Request, ...]:
+    return (*pool.requests, *kernel_requests(pool.kernel, "stack.kernel"))
 
 
 def _stanza(index: Index, row: PackageRow) -> Stanza | None:

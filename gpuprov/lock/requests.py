@@ -6,14 +6,14 @@ from typing import Final
 from gpuprov.catalog.find import branch, branches_of, gpu, packages_for, system
 from gpuprov.catalog.load import FILES, PACKAGED, Catalog
 from gpuprov.catalog.rows import BranchRow, GpuRow, PackagesRow, Row, SystemRow
+from gpuprov.lock.architecture import pool_architecture
 from gpuprov.lock.frameworks import framework_need
-from gpuprov.lock.pool_input import EqualSet, PoolInput
+from gpuprov.lock.kernel import kernel_need
+from gpuprov.lock.pool_input import EqualSet, KernelNeed, PoolInput
 from gpuprov.lock.types import Request
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.spec.types import DriverSpec, PoolSpec, Spec
 
-ARCHITECTURE: Final = "amd64"
-"""The only architecture that this release locks for."""
 FABRIC_ON_HOST: Final = ("nvswitch", "nvlsm")
 """Fabrics whose manager runs on the host itself."""
 
@@ -37,11 +37,13 @@ class _Asked:
     spec: Spec
     pool: PoolSpec
     family: str
+    arch: str
     vendor: str
     """Source of NVIDIA's packages other than the driver."""
     requests: list[Request] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     equal: list[EqualSet] = field(default_factory=list)
+    kernel: KernelNeed | None = None
 
     def at(self, leaf: str) -> str:
         """The address that asks: the pool's own where it overrides the spec's; exporters where the leaf is empty."""
@@ -141,7 +143,7 @@ def pool_inputs(spec: Spec) -> tuple[PoolInput, ...]:
     for pool in spec.pools.values():
         try:
             asked = _ask(spec, pool)
-            frameworks = framework_need(spec, pool, ARCHITECTURE)
+            frameworks = framework_need(spec, pool, asked.arch)
         except GpuprovError as error:
             wrong += error.diagnostics
             continue
@@ -149,10 +151,11 @@ def pool_inputs(spec: Spec) -> tuple[PoolInput, ...]:
             PoolInput(
                 pool=pool.name,
                 os=pool.os,
-                arch=ARCHITECTURE,
+                arch=asked.arch,
                 requests=tuple(dict.fromkeys(asked.requests)),
                 equal=tuple(asked.equal),
                 frameworks=frameworks,
+                kernel=asked.kernel,
             )
         )
     if wrong:
@@ -196,7 +199,9 @@ def _ask(spec: Spec, pool: PoolSpec) -> _Asked:
     driver = pool.stack.driver
     own = driver.source if driver is not None and driver.source != _OS else _VENDOR
     vendor = _VENDOR if _VENDOR in spec.sources and _serves(spec, _VENDOR, pool.os) else own
-    asked = _Asked(spec=spec, pool=pool, family=os_row.family, vendor=vendor, rows=[os_row])
+    arch = pool_architecture(spec, pool)
+    asked = _Asked(spec=spec, pool=pool, family=os_row.family, arch=arch, vendor=vendor, rows=[os_row])
+    asked.kernel = kernel_need(pool, os_row, arch, asked.at("kernel"))
     if driver is not None:
         _driver(asked, driver)
     if pool.stack.cuda is not None:

@@ -113,6 +113,7 @@ def _pool(pool: LockedPool) -> dict[str, Any]:
         "os": pool.os,
         "arch": pool.arch,
         "driver": pool.driver,
+        **({"kernel": pool.kernel} if pool.kernel else {}),
         "requests": [
             {"name": r.name, "constraint": r.constraint, "source": r.source, "address": r.address}
             for r in sorted(pool.requests)
@@ -165,6 +166,7 @@ def _read_pool(name: str, fields: Fields) -> LockedPool:
             for row in fields.rows("bounds")
         ),
         frameworks=read_frameworks(fields.fields("frameworks")) if fields.has("frameworks") else None,
+        kernel=fields.text("kernel") if fields.has("kernel") else "",
     )
 
 

@@ -115,6 +115,8 @@ class LockedPool:
     """Upstream version of the driver, `580.95.05`; empty when the pool locks no driver."""
     frameworks: LockedFrameworks | None = None
     """None when the pool asks for no frameworks."""
+    kernel: str = ""
+    """Release of the kernel that the hosts run, `6.1.0-37-amd64`; empty where the OS decides."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)

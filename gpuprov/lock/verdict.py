@@ -7,6 +7,7 @@ from enum import StrEnum
 from gpuprov.lock.candidates import Candidates
 from gpuprov.lock.images import ImageNeed, images_by_need
 from gpuprov.lock.index import Index
+from gpuprov.lock.kernel import HOLD, KERNEL, offered_release
 from gpuprov.lock.make import recorded_requests
 from gpuprov.lock.pool_input import PoolInput
 from gpuprov.lock.types import (
@@ -104,7 +105,7 @@ def judge(
             *_source_reasons(lock, sources),
             *(_row_reasons(lock, indexes) if indexes is not None else ()),
         ),
-        newer=tuple(_newer(lock, indexes)) if indexes is not None else (),
+        newer=(*_newer(lock, indexes), *_newer_kernels(lock, pools, indexes)) if indexes is not None else (),
     )
 
 
@@ -138,7 +139,16 @@ def _pool_reasons(before: LockedPool | None, now: PoolInput, asking: Stale) -> I
                 kind=asking, address=f"{address}: {key[1]}", locked=_asked(old.get(key)), found=_asked(new.get(key))
             )
 
+    yield from _kernel_reasons(before, now, address)
     yield from _framework_reasons(before.frameworks.need if before.frameworks else None, now.frameworks, address)
+
+
+def _kernel_reasons(before: LockedPool, now: PoolInput, address: str) -> Iterator[StaleReason]:
+    """`hold` asks for a kernel, whichever is locked."""
+    asked = "" if now.kernel is None else now.kernel.release or before.kernel or HOLD
+    if asked != before.kernel:
+        sides = [release or "no kernel" for release in (before.kernel, asked)]
+        yield StaleReason(kind=Stale.SPEC, address=f"{address}: stack.kernel", locked=sides[0], found=sides[1])
 
 
 def _framework_reasons(before: FrameworkNeed | None, now: FrameworkNeed | None, address: str) -> Iterator[StaleReason]:
@@ -274,6 +284,17 @@ def _newer(lock: Lock, indexes: Mapping[tuple[str, str], Index]) -> Iterator[New
             best, row = candidates.best(asked), rows.get(asked)
             if best is not None and row is not None and compare(best.version, row.version) > 0:
                 yield Newer(pool=name, name=asked, locked=row.version, offered=best.version)
+
+
+def _newer_kernels(lock: Lock, pools: Sequence[PoolInput], indexes: Mapping[tuple[str, str], Index]) -> Iterator[Newer]:
+    """Kernels that `hold` holds back."""
+    for pool in pools:
+        locked, index = lock.pools.get(pool.pool), indexes.get((pool.os, pool.arch))
+        if pool.kernel is None or pool.kernel.release or locked is None or index is None or not locked.kernel:
+            continue
+        offered = offered_release(pool.kernel, index)
+        if offered and compare(offered, locked.kernel) > 0:
+            yield Newer(pool=pool.pool, name=KERNEL, locked=locked.kernel, offered=offered)
 
 
 def _row_reason(address: str, row: PackageRow, index: Index) -> StaleReason | None:

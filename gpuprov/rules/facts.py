@@ -19,6 +19,7 @@ class Addresses:
     toolkit: str = "stack.container.toolkit"
     frameworks: str = "stack.frameworks"
     packages: str = "stack.packages"
+    kernel: str = "stack.kernel"
     os: str = "os"
     gpu: str = ""
     mig: str = ""

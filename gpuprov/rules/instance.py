@@ -9,6 +9,8 @@ from gpuprov.rules.answer import Answer, Said, Verdict, unknown
 from gpuprov.rules.facts import InstanceFacts
 
 _RULE: Final = "GP-RULE-008"
+_PLAIN: Final = {"amd64": "c7i.2xlarge", "arm64": "c7g.2xlarge"}
+"""A type without GPUs of each architecture."""
 _NAMED: Final = 4
 """Most instance types that a hint names."""
 
@@ -23,7 +25,7 @@ def check_instance(facts: InstanceFacts) -> tuple[Answer, ...]:
 
     Returns:
         GP-CLOUD-022 for a type that the catalog does not know, GP-RULE-008 for one with other GPUs than the pool's,
-        whose GPUs the catalog does not know, or that is not sold so, GP-SPEC-006 for an architecture that is not built.
+        whose GPUs the catalog does not know, that is not sold so, or that has another architecture.
     """
     row = instance(facts.type, facts.catalog)
     if row is None:
@@ -138,11 +140,12 @@ def _unknown_type(facts: InstanceFacts) -> Answer:
 
 def _other_architecture(facts: InstanceFacts, row: InstanceRow) -> Answer:
     return Answer(
-        rule="GP-SPEC-006",
+        rule=_RULE,
         verdict=Verdict.REFUSED,
-        summary=f"{row.id} is {row.arch}, and this release locks packages for {facts.arch} only",
+        summary=f"{row.id} is {row.arch}, and {facts.who} is for hosts that are {facts.arch}",
         address=facts.address,
-        satisfies=_fitting(facts) or "take a type of that architecture, such as m7i.large",
+        consequence="None of the packages could be installed there.",
+        satisfies=_fitting(facts) or f"take a type of that architecture, such as {_PLAIN[facts.arch]}",
         facts=_said(facts, row),
     )
 

@@ -51,10 +51,11 @@ def kernel_builds(facts: PoolFacts, number: int) -> Iterator[Answer]:
     floor = max(known, key=lambda b: b.number, default=None)
     if kernel is None or floor is None or floor.min_kernel is None or numbers(kernel)[:2] >= numbers(floor.min_kernel):
         return
+    where = facts.addresses.kernel if facts.kernel else facts.addresses.os
     yield Answer(
         rule=_SYSTEM,
         verdict=Verdict.REFUSED,
-        address=facts.addresses.os,
+        address=where,
         summary=f"the modules of driver branch {number} need Linux {floor.min_kernel} or newer; the kernel is {kernel}",
         facts=(
             Said(
@@ -64,7 +65,7 @@ def kernel_builds(facts: PoolFacts, number: int) -> Iterator[Answer]:
             Said(
                 what=f"the kernel {kernel}",
                 source=cite(row, "kernel", facts.catalog) if row and not facts.kernel else "",
-                at=facts.addresses.os,
+                at=where,
             ),
         ),
         consequence="The modules would not be built, and no GPU found.",
@@ -84,10 +85,10 @@ def gpu_fits_host(facts: PoolFacts) -> Iterator[Answer]:
                 summary=f"hosts of the {row.id} are {row.cpu}, and packages are locked for {facts.arch}",
                 facts=(
                     Said(what=f"the {row.id} is one part with its CPU", source=cite(row, "cpu", facts.catalog)),
-                    Said(what=f"{facts.arch} is all that this release locks for", source="gpuprov"),
+                    Said(what=f"the pool's instance type is {facts.arch}", at=facts.addresses.gpu),
                 ),
                 consequence="None of the packages could be installed there.",
-                satisfies="use another GPU",
+                satisfies=f"take an instance type that is {row.cpu}, or another GPU",
             )
 
 

@@ -98,7 +98,22 @@ EFFECTS: Final[tuple[Effect, ...]] = (
     _row(
         "stack.frameworks", Cost.NOTHING, f"{_RELOCK} this release locks them and does not install them: `up` refuses."
     ),
+    _row(
+        "stack.kernel",
+        Cost.REBOOT,
+        f"{_RELOCK} hosts get the kernel and its headers, boot it by default, and reboot into it, batch by batch.",
+        "host.kernel.release",
+        *_PACKAGE,
+        *_FILE,
+    ),
     _row("lock", Cost.NOTHING, "The lock is stale until `gpuprov lock` ran."),
+    _row(
+        "lock.pin",
+        Cost.RESTART,
+        f"{_RELOCK} with `closure`, what the stack needs of the OS is brought to its version and held too; "
+        "with `owned` it is released and stays.",
+        *_PACKAGE,
+    ),
     _row(
         "pools.*.gpu",
         Cost.OBSERVED,

@@ -177,8 +177,8 @@ class StackSpec:
     kernel: Annotated[
         str,
         About(
-            "The kernel: `free` leaves it to the OS; `hold` locks the one that the OS offers when the lock is made, and "
-            "only `lock --upgrade kernel` moves it; or the release that hosts shall run.",
+            "The kernel: `free` leaves it to the OS; `hold` locks the one that the OS offers when the lock is made, "
+            "and only `lock --upgrade kernel` moves it; or the release that hosts shall run.",
             check="kernel",
             example="6.1.0-37-amd64",
         ),
