@@ -308,4 +308,14 @@ ROWS: Final[tuple[Facet, ...]] = (
     facet_row("rdma.modules", "", "rdma", "equal", _I, _SEEN, "kernel modules of RDMA, with versions"),
     facet_row("rdma.ofed", "", "rdma", "equal", _I, _SEEN, "NVIDIA's own RDMA drivers"),
     facet_row("rdma.efa", "", "rdma", "equal", _I, _SEEN, "AWS's EFA software"),
+    facet_row("gpu.users", "", "users", "equal", _T, _SEEN, "programs, containers and jobs that have a GPU open"),
+    facet_row(
+        "stack.driver.installer",
+        "",
+        "installer",
+        "equal",
+        _I,
+        _SEEN,
+        "a driver from a .run file is no package's: packages overwrite it in part",
+    ),
 )

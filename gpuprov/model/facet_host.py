@@ -271,4 +271,9 @@ ROWS: Final[tuple[Facet, ...]] = (
         Cost.OBSERVED,
         "files on shared storage belong to numbers, not names",
     ),
+    facet_row("apt.busy", "", "busy", "equal", _T, Cost.OBSERVED, "who uses the package system now"),
+    facet_row("host.initramfs_bytes", "", "room", "equal", _T, Cost.OBSERVED, "what a new initramfs needs in /boot"),
+    facet_row("host.kernel.headers", "", "headers", "set", _I, Cost.OBSERVED, "kernels that modules can be built for"),
+    facet_row("host.memory_free", "", "room", "equal", _T, Cost.OBSERVED, "MiB that a build of modules can have"),
+    facet_row("host.space", "", "room", "equal", _T, Cost.OBSERVED, "bytes that are left where packages are written"),
 )

@@ -11,6 +11,7 @@ from typing import Final
 from gpuprov.probe.collector import Collector
 from gpuprov.probe.collectors import (
     accounts,
+    busy,
     cdi,
     ceiling,
     clock,
@@ -21,6 +22,7 @@ from gpuprov.probe.collectors import (
     engine,
     exporters,
     files,
+    foundation,
     hardware,
     host,
     kernel_log,
@@ -33,6 +35,7 @@ from gpuprov.probe.collectors import (
     packages,
     pci,
     rdma,
+    room,
     secure_boot,
     services,
     smi,
@@ -74,6 +77,9 @@ COLLECTORS: Final[tuple[Collector, ...]] = (
     *network.COLLECTORS,
     *tuning.COLLECTORS,
     *clock.COLLECTORS,
+    *room.COLLECTORS,
+    *busy.COLLECTORS,
+    *foundation.COLLECTORS,
     *own.COLLECTORS,
 )
 BY_NAME: Final = {collector.name: collector for collector in COLLECTORS}

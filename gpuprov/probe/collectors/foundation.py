@@ -1,0 +1,56 @@
+"""What a driver's packages meet on the host: a driver that NVIDIA's own installer put there, and headers of kernels."""
+
+import re
+
+from gpuprov.model.fact import Absent, Known
+from gpuprov.model.snapshot import CollectorOutput, Recording
+from gpuprov.probe.collector import Collector, Found, ended, failure, fixed, odd
+
+# NVIDIA's .run installer leaves its own uninstaller, which no package owns (NVIDIA driver README, "Installing the
+# Driver", nvidia-installer(1)). dpkg is asked only where there is one.
+_INSTALLER = r"""
+f=/usr/bin/nvidia-uninstall
+if [ -e "$f" ] || [ -L "$f" ]; then
+  if ! command -v dpkg-query >/dev/null 2>&1 || ! dpkg-query -S "$f" >/dev/null 2>&1; then
+    printf 'program %s\n' "$f"
+    l=/var/log/nvidia-installer.log
+    [ ! -r "$l" ] || sed -n -E 's/^installer version: *([0-9.]+)$/version \1/p' "$l" | head -n 1
+  fi
+fi
+echo end
+"""
+_HEADERS = r"""
+for m in /lib/modules/*; do
+  [ ! -e "$m/build/Makefile" ] || printf '%s\n' "${m##*/}"
+done
+echo end
+"""
+
+
+def parse_installer(output: CollectorOutput, recording: Recording) -> Found:
+    """stack.driver.installer: the uninstaller of a driver that came by a .run file, and that driver's version."""
+    address = "stack.driver.installer"
+    if not ended(output):
+        return {address: failure(output, recording, "looking for NVIDIA's installer")}
+    found = dict(line.partition(" ")[::2] for line in output.stdout.removesuffix("end\n").splitlines())
+    if not found:
+        return {address: Absent()}
+    if "program" not in found:
+        return {address: odd(output, "what NVIDIA's installer left")}
+    return {address: Known({"program": found["program"], "version": found.get("version", "")})}
+
+
+def parse_headers(output: CollectorOutput, recording: Recording) -> Found:
+    """host.kernel.headers: the kernels that modules can be built for."""
+    if not ended(output):
+        return {"host.kernel.headers": failure(output, recording, "looking for kernel headers")}
+    names = output.stdout.removesuffix("end\n").splitlines()
+    if not all(re.fullmatch(r"[\w.+~-]+", name) for name in names):
+        return {"host.kernel.headers": odd(output, "the list of kernel headers")}
+    return {"host.kernel.headers": Known([*sorted(names)]) if names else Absent()}
+
+
+COLLECTORS = (
+    Collector(name="installer", command=fixed(_INSTALLER), gives=("stack.driver.installer",), parse=parse_installer),
+    Collector(name="headers", command=fixed(_HEADERS), gives=("host.kernel.headers",), parse=parse_headers, limit=0),
+)
