@@ -23,6 +23,7 @@ from gpuprov.plan.removal import removals
 from gpuprov.rollout.rollout import roll_out
 from gpuprov.rollout.types import Patience, Target, Tools
 from gpuprov.store.journal import Journal
+from gpuprov.store.lock import owner_now
 from gpuprov.store.settings import reboot_timeout
 from gpuprov.transport.ssh import connect
 
@@ -186,7 +187,12 @@ def _tools(work: Work, journal: Journal, report: Report, cancel: threading.Event
         )
         return result.hosts
 
-    return replace(looking, converge=play, record=lambda step, event, fields: journal.write(event, step, **fields))
+    return replace(
+        looking,
+        converge=play,
+        record=lambda step, event, fields: journal.write(event, step, **fields),
+        owner=owner_now(["gpuprov", journal.command]),
+    )
 
 
 def _removal(target: Target) -> Removal:

@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import chain, zip_longest
@@ -15,9 +14,11 @@ from gpuprov.model.run import HostResult, HostState
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.plan.guard import moved
 from gpuprov.rollout.batches import in_batches
+from gpuprov.rollout.host_lock import HostLocks
 from gpuprov.rollout.proof import prove, verify
 from gpuprov.rollout.reboot import reboot_host
 from gpuprov.rollout.types import Patience, Target, Tools
+from gpuprov.transport.pool import run_on_all
 
 
 def roll_out(
@@ -36,9 +37,8 @@ def roll_out(
         One result per target, in the order given.
     """
     satisfied = [target for target in targets if target.plan.satisfied]
-    with ThreadPoolExecutor(max_workers=patience.width) as threads:
-        look = partial(_as_wanted, tools=tools, patience=patience, report=report)
-        results = {result.host: result for result in threads.map(look, satisfied)}
+    look = partial(_as_wanted, tools=tools, patience=patience, report=report)
+    results = {result.host: result for result in run_on_all(satisfied, look, limit=patience.width)}
     batches = list(_batches([target for target in targets if not target.plan.satisfied]))
     for number, batch in enumerate(batches, start=1):
         failed = any(result.state is HostState.FAILED for result in results.values())
@@ -91,15 +91,19 @@ def _run_batch(
     started = time.monotonic()
     results: dict[str, HostResult] = {}
     standing = []
-    seen = tools.observe([target.host for target in batch])
-    for target in batch:
-        refusal = _look_again(target, seen[target.host.name], tools)
-        if refusal:
-            results[target.host.name] = _failed(target, refusal)
-        else:
-            standing.append(target)
-    if standing:
-        results |= _converge_and_prove(standing, tools=tools, patience=patience, report=report, cancel=cancel)
+    with HostLocks(tools.connect, tools.owner) as locks:
+        held = locks.take_all([target.host for target in batch], width=patience.width)
+        seen = tools.observe([target.host for target in batch if target.host.name not in held])
+        for target in batch:
+            refusal = held.get(target.host.name) or _look_again(target, seen[target.host.name], tools)
+            if refusal:
+                results[target.host.name] = _failed(target, refusal)
+            else:
+                standing.append(target)
+        if standing:
+            results |= _converge_and_prove(
+                standing, tools=tools, locks=locks, patience=patience, report=report, cancel=cancel
+            )
     seconds = time.monotonic() - started
     return [replace(results[target.host.name], seconds=seconds) for target in batch]
 
@@ -126,7 +130,13 @@ def _look_again(target: Target, seen: Snapshot | NotObserved, tools: Tools) -> t
 
 
 def _converge_and_prove(
-    targets: Sequence[Target], *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event
+    targets: Sequence[Target],
+    *,
+    tools: Tools,
+    locks: HostLocks,
+    patience: Patience,
+    report: Report,
+    cancel: threading.Event,
 ) -> dict[str, HostResult]:
     tools.record("converge", "begin", {"hosts": [target.host.name for target in targets]})
     try:
@@ -148,12 +158,10 @@ def _converge_and_prove(
         return {**results, **{t.host.name: _interrupted(t, results[t.host.name]) for t in good}}
 
     def finish(target: Target) -> HostResult:
-        return _finish(target, results[target.host.name], tools=tools, patience=patience, report=report, cancel=cancel)
+        result = results[target.host.name]
+        return _finish(target, result, tools=tools, locks=locks, patience=patience, report=report, cancel=cancel)
 
-    with ThreadPoolExecutor(max_workers=patience.width) as threads:
-        for result in threads.map(finish, good):
-            results[result.host] = result
-    return results
+    return {**results, **{result.host: result for result in run_on_all(good, finish, limit=patience.width)}}
 
 
 def _result_of(target: Target, outcome: HostOutcome) -> HostResult:
@@ -180,11 +188,20 @@ def _interrupted(target: Target, result: HostResult) -> HostResult:
 
 
 def _finish(
-    target: Target, result: HostResult, *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event
+    target: Target,
+    result: HostResult,
+    *,
+    tools: Tools,
+    locks: HostLocks,
+    patience: Patience,
+    report: Report,
+    cancel: threading.Event,
 ) -> HostResult:
-    """Reboot where the loaded driver is not the wanted one, then prove."""
+    """Reboot where the loaded driver is not the wanted one, then prove; only while the host's lock is ours."""
     try:
+        locks.keep(target.host)
         rebooted = _reboot_if_needed(target, tools=tools, patience=patience, report=report, cancel=cancel)
+        locks.keep(target.host)
         tools.record("proof", "begin", {"host": target.host.name})
         failed, remaining = prove(target, tools=tools, patience=patience, report=report, cancel=cancel)
         tools.record("proof", "end", {"host": target.host.name, "proven": not failed})

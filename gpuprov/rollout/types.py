@@ -1,13 +1,14 @@
 """What a rollout works on and works with, as values."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gpuprov.converge.types import HostOutcome
 from gpuprov.model.change import HostPlan
 from gpuprov.model.host import Host
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.rollout.reboot import Connect
+from gpuprov.store.lock import Owner, owner_now
 from gpuprov.want.types import HostWant
 
 Seen = Mapping[str, Snapshot | NotObserved]
@@ -40,6 +41,8 @@ class Tools:
     """The plan of a host from a fresh snapshot."""
     record: Callable[[str, str, Mapping[str, object]], None]
     """Write a journal entry: step, `begin` or `end`, data."""
+    owner: Owner = field(default_factory=lambda: owner_now(["gpuprov"]))
+    """Who changes the hosts: their locks name it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

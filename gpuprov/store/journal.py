@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.store.files import make_folder, read_text, sync_folder, write_text
+from gpuprov.store.lock import owner_now
 from gpuprov.store.site import runs_folder
 
 JOURNAL: Final = "journal.jsonl"
@@ -31,10 +32,14 @@ class Journal:
 
     Args:
         folder: the run's folder; it exists.
+        command: what is run, such as `up`.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, command: str) -> None:
         self.folder = folder
+        self.command = command
+        self.result: dict[str, Any] = {}
+        """What the run's last entry says: `status`, and the state of each host."""
         self.log_trouble = ""
         """Why the log ends early; empty while all is well."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
@@ -127,12 +132,13 @@ def _now() -> str:
 
 
 @contextlib.contextmanager
-def open_journal(site: Path, command: str) -> Iterator[Journal]:
+def open_journal(site: Path, command: str, **asked: Any) -> Iterator[Journal]:
     """Start the journal of a run and end it with the run.
 
     Args:
         site: the folder `.gpuprov`.
         command: what is run, such as `up`.
+        asked: how the run was asked for, as plain values: kept in its first entry.
 
     Raises:
         GpuprovError: GP-DOC-007 when the folder cannot be made.
@@ -142,9 +148,11 @@ def open_journal(site: Path, command: str) -> Iterator[Journal]:
     make_folder(folder)
     # A spec may hold what not everybody on this machine should read; so may what Ansible prints.
     folder.chmod(0o700)
-    journal = Journal(folder)
+    journal = Journal(folder, command)
+    owner = owner_now(["gpuprov", command])
+    who = {"command": command, "pid": owner.pid, "user": owner.user, "machine": owner.host}
     try:
-        with journal.step(RUN_STEP, command=command, pid=os.getpid()):
+        with journal.step(RUN_STEP, **who, **asked) as journal.result:
             yield journal
     finally:
         journal.close()

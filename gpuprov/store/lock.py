@@ -56,7 +56,7 @@ def hold_site(site: Path, command: Sequence[str]) -> Iterator[Owner]:
     descriptor = _open(lock_path(site))
     try:
         _take(descriptor, site)
-        owner = _owner(command)
+        owner = owner_now(command)
         _write_owner(descriptor, owner)
         yield owner
         os.ftruncate(descriptor, 0)
@@ -116,7 +116,12 @@ def _take(descriptor: int, site: Path) -> None:
             return
 
 
-def _owner(command: Sequence[str]) -> Owner:
+def owner_now(command: Sequence[str]) -> Owner:
+    """This process as an owner.
+
+    Args:
+        command: the words of the command line, for whoever comes second; no secret is ever among them.
+    """
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a user id without a name, as in some containers
@@ -130,8 +135,13 @@ def _write_owner(descriptor: int, owner: Owner) -> None:
 
 
 def _read(descriptor: int) -> Owner | None:
+    return read_owner_text(os.pread(descriptor, _LIMIT, 0))
+
+
+def read_owner_text(text: str | bytes) -> Owner | None:
+    """An owner from the text of a held file; None when it names none."""
     try:
-        value = json.loads(os.pread(descriptor, _LIMIT, 0))
+        value = json.loads(text)
         return Owner(
             pid=int(value["pid"]),
             user=str(value["user"]),
@@ -143,13 +153,18 @@ def _read(descriptor: int) -> Owner | None:
         return None
 
 
-def _held(site: Path, owner: Owner | None) -> Diagnostic:
+def describe_owner(owner: Owner | None) -> tuple[str, str]:
+    """Who holds something, in a few words, and since when with which command."""
     if owner is None:
-        who, detail = "another process", ""
-    else:
-        who = f"{owner.user} on {owner.host} (process {owner.pid})"
-        age = max(0, round(time.time() - owner.since))
-        detail = f"command: {owner.command}\nrunning for: {_duration(age)}"
+        return "another process", ""
+    # The clocks of two machines may differ a little.
+    age = max(0, round(time.time() - owner.since))
+    who = f"{owner.user} on {owner.host} (process {owner.pid})"
+    return who, f"command: {owner.command}\nrunning for: {_duration(age)}"
+
+
+def _held(site: Path, owner: Owner | None) -> Diagnostic:
+    who, detail = describe_owner(owner)
     return Diagnostic(
         code="GP-RUN-001",
         summary=f"another run holds this site: {who}",

@@ -57,14 +57,14 @@ def hold_conversation(
     Raises:
         GpuprovError: GP-SSH-005, GP-SSH-006 or GP-SSH-007; GP-SSH-002 when the login shell did not run the command.
     """
-    talk = _Talk(pipes, wrapped, stdin, password)
+    talk = Talk(pipes, wrapped, stdin, password)
     start = time.monotonic()
     try:
         while (status := pipes.status()) is None:
             seconds = time.monotonic() - start
             talk.step()
             if (
-                error := _trouble(talk, pipes, wrapped, host=host, what=what, seconds=seconds, timeout=timeout)
+                error := trouble(talk, pipes, wrapped, host=host, what=what, seconds=seconds, timeout=timeout)
             ) is not None:
                 raise error  # noqa: TRY301 - the handler must cut the pipes for every way out
             pipes.wait(0.02 if talk.blocked else min(1.0, timeout + GRACE - seconds + 0.01))
@@ -74,14 +74,14 @@ def hold_conversation(
     talk.gather()
     seconds = time.monotonic() - start
     if not talk.started:
-        raise _not_started(host, talk.error_text(), status, sudo=" sudo " in wrapped.text)
+        raise not_started(host, talk.error_text(), status, sudo=" sudo " in wrapped.text)
     if status == TIMED_OUT and seconds >= timeout:
         raise _timed_out(host, what, timeout)
     return Outcome(status=status, stdout=talk.stdout(), stderr=talk.stderr(), seconds=seconds)
 
 
-def _trouble(
-    talk: "_Talk", pipes: Pipes, wrapped: Wrapped, *, host: str, what: str, seconds: float, timeout: float
+def trouble(
+    talk: "Talk", pipes: Pipes, wrapped: Wrapped, *, host: str, what: str, seconds: float, timeout: float
 ) -> GpuprovError | None:
     """Why it makes no sense to wait any longer; None while it does."""
     if talk.asked_again:
@@ -95,10 +95,20 @@ def _trouble(
     return None
 
 
-class _Talk:
-    """What was said so far."""
+class Talk:
+    """What was said so far.
 
-    def __init__(self, pipes: Pipes, wrapped: Wrapped, stdin: bytes, password: str | None) -> None:
+    Args:
+        pipes: of the command that was just started.
+        wrapped: how it was started.
+        stdin: the command's own input.
+        password: for sudo.
+        stays: whether the command's input stays open.
+    """
+
+    def __init__(
+        self, pipes: Pipes, wrapped: Wrapped, stdin: bytes, password: str | None, *, stays: bool = False
+    ) -> None:
         self._pipes = pipes
         self._wrapped = wrapped
         self._password = password
@@ -107,7 +117,7 @@ class _Talk:
         self._answers = 0
         self._queue = bytearray()
         self._stdin = memoryview(stdin)
-        self._ended = False
+        self._ended = stays  # then the input is never ended from here
         self.started = False
         self.blocked = False
 
@@ -177,7 +187,8 @@ def _sudo(host: str, text: str, status: int) -> GpuprovError:
     return _error("GP-SSH-005", host, refusal.summary, detail=text, hint=refusal.hint)
 
 
-def _not_started(host: str, text: str, status: int, *, sudo: bool) -> GpuprovError:
+def not_started(host: str, text: str, status: int, *, sudo: bool) -> GpuprovError:
+    """Why a command did not begin: sudo's refusal, or the login shell's."""
     if sudo:
         return _sudo(host, text, status)
     return _error(

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from gpuprov.model.host import Connection
 from gpuprov.transport.conversation import hold_conversation, shorten
+from gpuprov.transport.held import LONGEST, HeldCommand
 from gpuprov.transport.placing import check_placed, placing_command
 from gpuprov.transport.protocol import Outcome
 from gpuprov.transport.shell import way_to_root, wrap_command
@@ -35,14 +36,7 @@ class LocalTransport:
         """Run a POSIX shell command; see `Transport.run`."""
         become = way_to_root(self._connection) if root and os.geteuid() != 0 else None
         wrapped = wrap_command(command, timeout=timeout, become=become)
-        process = subprocess.Popen(
-            ["/bin/sh", "-c", wrapped.text],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
-        )
+        process = _start(wrapped.text)
         with process:
             return hold_conversation(
                 _ProcessPipes(process),
@@ -54,6 +48,19 @@ class LocalTransport:
                 what=shorten(command),
             )
 
+    def hold(self, command: str, *, timeout: float, root: bool = False) -> HeldCommand:
+        """Start a command that stays; see `Transport.hold`."""
+        become = way_to_root(self._connection) if root and os.geteuid() != 0 else None
+        wrapped = wrap_command(command, timeout=LONGEST, become=become)
+        return HeldCommand(
+            _ProcessPipes(_start(wrapped.text)),
+            wrapped,
+            host=self.host,
+            password=become.password if become else None,
+            what=shorten(command),
+            timeout=timeout,
+        )
+
     def put(self, content: bytes, path: str, *, mode: int, root: bool = False) -> None:
         """Write a file atomically; see `Transport.put`."""
         outcome = self.run(placing_command(path, mode), stdin=content, timeout=_PUT_TIMEOUT, root=root)
@@ -61,6 +68,17 @@ class LocalTransport:
 
     def close(self) -> None:
         """Nothing to close."""
+
+
+def _start(text: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        ["/bin/sh", "-c", text],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        start_new_session=True,
+    )
 
 
 class _ProcessPipes:
@@ -127,3 +145,5 @@ class _ProcessPipes:
         self._process.kill()
         for stream in (self._input, self._output, self._errors):
             stream.close()
+        with suppress(subprocess.TimeoutExpired):  # One that runs as root goes on.
+            self._process.wait(1)

@@ -9,6 +9,7 @@ import paramiko
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.host import Connection
 from gpuprov.transport.conversation import hold_conversation, shorten
+from gpuprov.transport.held import LONGEST, HeldCommand
 from gpuprov.transport.placing import check_placed, placing_command
 from gpuprov.transport.protocol import Outcome
 from gpuprov.transport.shell import way_to_root, wrap_command
@@ -46,6 +47,19 @@ class SshTransport:
             timeout=timeout,
             password=become.password if become else None,
             what=shorten(command),
+        )
+
+    def hold(self, command: str, *, timeout: float, root: bool = False) -> HeldCommand:
+        """Start a command that stays; see `Transport.hold`."""
+        become = way_to_root(self._connection) if root and not self._logged_in_as_root() else None
+        wrapped = wrap_command(command, timeout=LONGEST, become=become)
+        return HeldCommand(
+            _ChannelPipes(self._open_channel(wrapped.text), self._client),
+            wrapped,
+            host=self.host,
+            password=become.password if become else None,
+            what=shorten(command),
+            timeout=timeout,
         )
 
     def put(self, content: bytes, path: str, *, mode: int, root: bool = False) -> None:
@@ -125,7 +139,7 @@ class _ChannelPipes:
 
     def lost(self) -> str:
         if not self._client.is_active():
-            return str(self._client.get_exception() or "it ended")
+            return str(self._client.get_exception() or "") or "it ended"  # an EOFError has no text
         if self._channel.closed and not self._channel.status_event.is_set():
             time.sleep(0.05)
         if self._channel.closed and self._channel.exit_status < 0:

@@ -1,5 +1,6 @@
 """The rollout, with hosts made of data: who is touched, in what order, and where it stops."""
 
+import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Poll fast: the hosts are made of data."""
     monkeypatch.setattr("gpuprov.rollout.reboot._POLL_SECONDS", 0.01)
     monkeypatch.setattr("gpuprov.rollout.proof._POLL_SECONDS", 0.01)
+    monkeypatch.setattr("gpuprov.rollout.host_lock._PAUSE", 0.01)
 
 
 def pool_want(name: str, verify: tuple[str, ...]) -> PoolWant:
@@ -55,6 +57,29 @@ class FakeHost:
     comes_back: bool = True
     verify_status: int = 0
     proven: str = ""
+    lock: str = "held"
+    """What its lock answers a run that asks for it."""
+    locks: int = 0
+    """How often the lock was taken."""
+
+
+@dataclass
+class FakeLock:
+    """A lock of a host; a boot ends it."""
+
+    fake: FakeHost
+    first: str
+    boot: int
+
+    @property
+    def alive(self) -> bool:
+        return self.fake.boot == self.boot
+
+    def beat(self) -> None:
+        """It hears nothing."""
+
+    def close(self) -> None:
+        self.fake.locks -= 1
 
 
 @dataclass
@@ -131,6 +156,13 @@ class FakeTransport:
             return Outcome(status=0, stdout=b"", stderr=b"", seconds=0.0)
         self.site.diary.append(f"verify {self.name}")
         return Outcome(status=fake.verify_status, stdout=b"", stderr=b"no devices\n", seconds=0.0)
+
+    def hold(self, command: str, *, timeout: float, root: bool = False) -> FakeLock:
+        fake = self.site.hosts[self.name]
+        assert root
+        assert "flock" in command
+        fake.locks += 1
+        return FakeLock(fake, fake.lock, fake.boot)
 
     def put(self, content: bytes, path: str, *, mode: int, root: bool = False) -> None:
         assert (path, root) == (PROVEN, True)
@@ -270,6 +302,28 @@ def test_a_host_that_moved_after_the_plan_is_not_touched() -> None:
     site.observe = somebody_upgrades  # type: ignore[method-assign]
     assert run(site) == {"a": (HostState.FAILED, ["GP-PLAN-001"])}
     assert site.diary == []
+
+
+def test_a_host_that_another_run_changes_is_left_alone() -> None:
+    site = Site({"a": FakeHost(loaded=WANTED), "b": FakeHost(loaded=WANTED)})
+    owner = {"pid": 77, "user": "ana", "host": "desk", "command": "gpuprov up", "since": 0.0}
+    site.hosts["a"].lock = f"busy {json.dumps(owner)}"
+    assert run(site, batch="2") == {"a": (HostState.FAILED, ["GP-RUN-011"]), "b": (HostState.CHANGED, [])}
+    assert site.diary == ["converge b"]
+    assert [host.locks for host in site.hosts.values()] == [0, 0], "locks are given back"
+
+
+def test_a_lock_that_a_boot_ended_is_taken_again_before_the_proof() -> None:
+    site = Site({"a": FakeHost()})
+    original = site.converge
+
+    def somebody_comes(targets: Sequence[Target]) -> Mapping[str, HostOutcome]:
+        site.hosts["a"].lock = "busy "  # whoever waited for it has it after the boot
+        return original(targets)
+
+    site.converge = somebody_comes  # type: ignore[method-assign]
+    assert run(site, verify=("nvidia-smi -L",)) == {"a": (HostState.FAILED, ["GP-RUN-011"])}
+    assert site.diary == ["converge a", "reboot a"]
 
 
 def test_after_an_interruption_no_batch_begins() -> None:
