@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from fault_table import show_table
 from hypothesis import settings
 
 # A law's examples may each take long on a busy machine; the 30 s of a test are the limit. `make quick` tries fewer.
@@ -158,7 +159,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say why a run without a failed test failed."""
+    """Show the table of the faults that were tried, and say why a run without a failed test failed."""
+    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.stats.get(outcome, [])]
+    show_table(reports, terminalreporter.section, terminalreporter.line)
     if _skipped:
         terminalreporter.section("skipped: this fails the run", red=True)
         for nodeid in sorted(_skipped):
