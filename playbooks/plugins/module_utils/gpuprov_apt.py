@@ -9,7 +9,7 @@ Must not: run a program or open a file.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
 QUERY_FORMAT = "${Package}\t${Architecture}\t${Version}\t${db:Status-Want}\t${db:Status-Status}\t${db:Status-Eflag}\n"
@@ -22,6 +22,8 @@ _NEED = re.compile(r"^Need to get (?:[\d.,]+ [kMGT]?B/)?(?P<size>[\d.,]+ [kMGT]?
 _GROW = re.compile(r"^After this operation, (?P<size>[\d.,]+ [kMGT]?B) of additional disk space", re.MULTILINE)
 _UNMET = re.compile(r"^The following packages have unmet dependencies:\n(?P<reasons> \S.*)\Z", re.MULTILINE | re.DOTALL)
 _URI = re.compile(r"^'[^']+' (?P<name>\S+) (?P<size>\d+) ?(?P<hash>\S*)$", re.MULTILINE)
+_KERNEL = re.compile(r"linux-image-(?:unsigned-)?\d")
+"""Packages that hold a kernel: the next boot may take it, and it needs a driver module of its own."""
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 LISTS_TOO_OLD = re.compile(
@@ -123,6 +125,12 @@ class Verdict:
     """Packages outside the plan that rise or come new."""
     violations: tuple[str, ...] = field(default=())
     """Sentences; the transaction must not run when there is one."""
+    removed: tuple[str, ...] = ()
+    """Packages outside the plan that would be removed; each is among the violations."""
+    download: int = 0
+    """Bytes that apt would fetch."""
+    growth: int = 0
+    """Bytes by which the disk's use would grow."""
 
 
 def parse_status(text: str, native: str) -> dict[str, Installed]:
@@ -202,7 +210,14 @@ def judge(plan: Plan, status: dict[str, Installed], steps: tuple[Step, ...], dow
             violations.append(reason)
         else:
             others.append(step)
-    return Verdict(planned=planned, others=tuple(others), violations=tuple(violations))
+    removed = tuple(s.name for s in steps if s.after is None and s.name not in {*plan.install, *plan.remove})
+    return Verdict(planned=planned, others=tuple(others), violations=tuple(violations), removed=removed)
+
+
+def with_need(verdict: Verdict, uris: str) -> Verdict:
+    """A verdict with what the transaction fetches and takes, from apt-get's summary."""
+    download, growth = parse_need(uris)
+    return replace(verdict, download=download, growth=growth)
 
 
 def _not_reached(plan: Plan, name: str, status: dict[str, Installed], moved: dict[str, Step]) -> str:
@@ -225,6 +240,8 @@ def _refused(step: Step, status: dict[str, Installed], downgrades: set[str]) -> 
         return f"{step.name} {step.before} would be removed, the plan does not say so"
     if step.name in downgrades:
         return f"{step.name} would go down from {step.before} to {step.after}"
+    if step.before is None and _KERNEL.match(step.name):
+        return f"{step.name} {step.after} would come: another kernel to boot, the plan does not say so"
     if step.name in status and status[step.name].held:
         return f"{step.name} is held at {step.before} and would become {step.after}"
     return ""
@@ -253,7 +270,7 @@ def wrong_files(locked: dict[str, File], steps: tuple[Step, ...], uris: tuple[Ur
         steps: what apt would do.
         uris: what apt would fetch for it.
     """
-    offered = {(name, unquote(version)): uri for uri in uris for name, version, _ in [_parts(uri.name)]}
+    offered = {file_parts(uri.name)[:2]: uri for uri in uris}
     texts = []
     for step in steps:
         file = locked.get(step.name)
@@ -265,16 +282,16 @@ def wrong_files(locked: dict[str, File], steps: tuple[Step, ...], uris: tuple[Ur
             texts.append(
                 f"{step.name} {file.version} is sha256 {found or 'unknown'} on this host, the lock says {file.sha256}"
             )
-        elif file.arch and uri is not None and _parts(uri.name)[2] != file.arch:
+        elif file.arch and uri is not None and file_parts(uri.name)[2] != file.arch:
             texts.append(f"{step.name} {file.version} is {uri.name} on this host, the lock says {file.arch}")
     return texts
 
 
-def _parts(name: str) -> tuple[str, str, str]:
-    """Package, version and architecture of a file's name."""
+def file_parts(name: str) -> tuple[str, str, str]:
+    """Package, version and architecture of a file's name, as apt writes it."""
     package, _, rest = name.removesuffix(".deb").partition("_")
     version, _, arch = rest.rpartition("_")
-    return package, version, arch
+    return package, unquote(version), arch
 
 
 def stay_note(names: list[str]) -> str:

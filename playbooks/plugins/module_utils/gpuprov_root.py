@@ -1,6 +1,6 @@
 """apt's own folder for gpuprov on a host: our sources and pins beside the host's, lists of its own.
 
-Owns: /var/cache/gpuprov/apt, a cache that may be deleted at any time.
+Owns: /var/cache/gpuprov/apt, a cache that may be deleted at any time; for a mere look a folder beside it, which goes.
 Takes: the wanted sources with their keys and the pins' text.
 Gives: apt-get options under which a transaction is simulated and then run, so that both see the same lists.
 Must not: change the host's sources, lists or keys.
@@ -8,14 +8,22 @@ Must not: change the host's sources, lists or keys.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import tempfile
+import time
+import weakref
 from pathlib import Path
+
+from ansible.module_utils import gpuprov_apt as apt
 
 ROOT = Path("/var/cache/gpuprov/apt")
 HOST_ETC = Path("/etc/apt")
 HOST_LISTS = Path("/var/lib/apt/lists")
 
+_ABANDONED = 3600.0
+"""Seconds after which a temporary folder is nobody's any more: no look takes so long."""
 _RELEASE = re.compile(r"^(?P<prefix>.*)_(?:In)?Release$")
 
 
@@ -30,8 +38,21 @@ class AptRoot:
 
     def __init__(self, root: Path = ROOT, host_etc: Path = HOST_ETC, host_lists: Path = HOST_LISTS) -> None:
         self.root = root
+        self._kept = root
         self._etc = host_etc
         self._host_lists = host_lists
+
+    def aside(self) -> None:
+        """Work in a temporary folder from now on: it is gone when this object is, and the host as it was before."""
+        place = self._kept.parent
+        made = not place.exists()
+        place.mkdir(parents=True, exist_ok=True)
+        for old in place.glob("look-*"):
+            if time.time() - old.stat().st_mtime > _ABANDONED:
+                shutil.rmtree(old, ignore_errors=True)  # of a look that was killed
+        folder = Path(tempfile.mkdtemp(prefix="look-", dir=place))
+        weakref.finalize(self, _forget, folder, place if made else None)
+        self.root = folder / "apt"
 
     @property
     def options(self) -> list[str]:
@@ -62,11 +83,40 @@ class AptRoot:
 
     def has_archive(self, name: str, size: int) -> bool:
         """Whether an earlier transaction fetched a file already."""
-        path = self.root / "cache" / "archives" / name
+        path = self._kept / "cache" / "archives" / name
         return path.is_file() and path.stat().st_size == size
 
-    def write(self, sources: list[dict[str, str]], pins: str) -> None:
-        """Write the configuration anew, keeping lists that are still good."""
+    def short_of(self, uris: str) -> str:
+        """Compare what apt needs with what the file systems have.
+
+        Args:
+            uris: what apt printed about the files to fetch.
+
+        Returns:
+            A sentence; empty where there is enough.
+        """
+        download, growth = apt.parse_need(uris)
+        download -= sum(file.size for file in apt.parse_uris(uris) if self.has_archive(file.name, file.size))
+        needs: dict[int, tuple[str, int]] = {}
+        archives = self._kept / "cache" / "archives"
+        there = next(path for path in (archives, *archives.parents) if path.is_dir())
+        for folder, size in ((str(there), download), ("/usr", growth)):
+            device = Path(folder).stat().st_dev
+            name, before = needs.get(device, (folder, 0))
+            needs[device] = (name, before + size)
+        for folder, size in needs.values():
+            if _free(folder) < size:
+                return f"{folder} needs {apt.megabytes(size)} and has {apt.megabytes(_free(folder))}"
+        return ""
+
+    def write(self, sources: list[dict[str, str]], pins: str, local: str = "") -> None:
+        """Write the configuration anew, keeping lists that are still good.
+
+        Args:
+            sources: ours.
+            pins: text of the preferences.
+            local: an entry that goes before all others: apt takes a file from the first source that has it.
+        """
         for name in ("sources.list.d", "ours.d", "preferences.d", "keyrings"):
             shutil.rmtree(self.root / name, ignore_errors=True)
         for name in (
@@ -80,7 +130,9 @@ class AptRoot:
             (self.root / name).mkdir(parents=True, exist_ok=True)
         for folder in (self.root.parent, self.root, self.root / "keyrings"):
             folder.chmod(0o755)  # apt downloads and verifies as its own user
-        self._copy_host()
+        self._copy_host(local)
+        if local:
+            _write(self.root / "ours.d" / "gpuprov-kept.list", local)
         for source in sources:
             text = source["text"]
             if source["key_path"]:  # else it is signed by the OS's own keyring
@@ -93,9 +145,10 @@ class AptRoot:
             _write(self.root / "preferences.d" / "gpuprov.pref", pins)
         self._link_lists()
 
-    def _copy_host(self) -> None:
+    def _copy_host(self, local: str) -> None:
         main = self._etc / "sources.list"
-        _write(self.root / "sources.list", main.read_text(errors="replace") if main.is_file() else "")
+        text = main.read_text(errors="replace") if main.is_file() else ""
+        _write(self.root / "sources.list", local + text)
         for kind, pattern in (("sources.list.d", ("*.list", "*.sources")), ("preferences.d", ("*",))):
             for path in sorted(p for glob in pattern for p in (self._etc / kind).glob(glob)):
                 if path.is_file() and not path.name.startswith("gpuprov"):
@@ -107,19 +160,37 @@ class AptRoot:
         for path in list(lists.iterdir()):
             if path.is_symlink() and not path.exists():
                 path.unlink()
-        if not self._host_lists.is_dir():
-            return
-        names = sorted(path.name for path in self._host_lists.iterdir())
-        for name in names:
-            found = _RELEASE.match(name)
-            if found is None or not _newer(self._host_lists / name, lists / name):
-                continue
-            prefix = found["prefix"] + "_"
-            for stale in [path for path in lists.iterdir() if path.name.startswith(prefix)]:
-                stale.unlink()
-            for other in names:
-                if other.startswith(prefix):
-                    (lists / other).symlink_to(self._host_lists / other)
+        if self.root != self._kept:
+            _link_newer(self._kept / "lists", lists)
+        _link_newer(self._host_lists, lists)
+
+
+def _link_newer(there: Path, lists: Path) -> None:
+    if not there.is_dir():
+        return
+    names = sorted(path.name for path in there.iterdir())
+    for name in names:
+        found = _RELEASE.match(name)
+        if found is None or not _newer(there / name, lists / name):
+            continue
+        prefix = found["prefix"] + "_"
+        for stale in [path for path in lists.iterdir() if path.name.startswith(prefix)]:
+            stale.unlink()
+        for other in names:
+            if other.startswith(prefix):
+                (lists / other).symlink_to(there / other)
+
+
+def _forget(folder: Path, place: Path | None) -> None:
+    """Delete a temporary folder, and the one around it where that was made for it alone."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if place is not None and not any(place.iterdir()):
+        place.rmdir()
+
+
+def _free(folder: str) -> int:
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
 
 
 def _newer(left: Path, right: Path) -> bool:

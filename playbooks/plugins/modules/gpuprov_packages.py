@@ -23,6 +23,7 @@ options:
       arch: {description: Architecture of the file; empty for any., type: str, default: ""}
       sha256: {description: Digest of the file; empty where none is known., type: str, default: ""}
   remove: {description: Packages to remove whatever their version., type: list, elements: str, default: []}
+  take_over: {description: Those of `remove` that somebody else installed., type: list, elements: str, default: []}
   hold: {description: Packages to hold., type: list, elements: str, default: []}
   release: {description: Packages whose hold is taken away., type: list, elements: str, default: []}
   sources:
@@ -35,6 +36,10 @@ options:
   lists_refresh: {description: Whether package lists may be fetched., type: bool, default: true}
   lock_timeout: {description: Seconds to wait for dpkg's lock., type: int, default: 600}
   timeout: {description: Seconds to wait for the transaction; it is never killed., type: int, default: 3600}
+  rollback:
+    description: What a rollback will need and is kept on the host (see gpuprov_rollback); empty keeps nothing.
+    type: dict
+    default: {}
 author: [gpuprov]
 """
 
@@ -42,6 +47,7 @@ RETURN = r"""
 packages: {description: Packages of the plan that moved, type: list, returned: success}
 others: {description: Other packages that rose or came new, type: list, returned: success}
 notes: {description: Sentences worth telling, type: list, returned: success}
+rollback: {description: Old packages by name - kept or to fetch or lost, type: dict, returned: check mode}
 kept: {description: Packages not removed since gpuprov did not install them, type: list, returned: success}
 seconds: {description: How long it took, type: float, returned: always}
 judged_only: {description: Whether the transaction was judged and not run, type: bool, returned: always}
@@ -49,7 +55,6 @@ judged_only: {description: Whether the transaction was judged and not run, type:
 
 import hashlib  # noqa: E402
 import json  # noqa: E402
-import os  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Callable  # noqa: E402
 from pathlib import Path  # noqa: E402
@@ -57,6 +62,7 @@ from pathlib import Path  # noqa: E402
 from ansible.module_utils import gpuprov_apt as apt  # noqa: E402
 from ansible.module_utils import gpuprov_record as record  # noqa: E402
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
+from ansible.module_utils.gpuprov_rollback import Keeper, Refused  # noqa: E402
 from ansible.module_utils.gpuprov_root import AptRoot  # noqa: E402
 from ansible.module_utils.gpuprov_unit import NoAnswer, Units, lock_holder, take_turn, wait_for_lock  # noqa: E402
 
@@ -77,14 +83,15 @@ class Failed(Exception):  # noqa: N818 - a reason, not an error of this program
 
     Args:
         reason: a word that the controller translates: transaction, lock, refresh, simulate, plan, digest, space, apt,
-            broken, record, systemd, verify.
+            broken, record, systemd, verify, rollback.
         text: one sentence.
         detail: log lines or names.
+        removed: packages that apt would remove beside the plan.
     """
 
-    def __init__(self, reason: str, text: str, detail: str = "") -> None:
+    def __init__(self, reason: str, text: str, detail: str = "", removed: tuple[str, ...] = ()) -> None:
         super().__init__(text)
-        self.reason, self.text, self.detail = reason, text, detail
+        self.reason, self.text, self.detail, self.removed = reason, text, detail, removed
 
 
 class Transaction:
@@ -95,15 +102,18 @@ class Transaction:
         self.params = module.params
         self.units = Units(self.run)
         self.root = AptRoot()
+        self.keeper = Keeper(self.params["rollback"], self.run, self.root)
         self.native = self.run(["dpkg", "--print-architecture"])[1].strip()
         self.brought = set(record.read_json(INSTALLED, list))
-        record.read_json(OWNED, dict)  # a broken one is told before anything is done
+        owned = record.read_json(OWNED, dict)  # a broken one is told before anything is done
+        self.complete = str(owned.get("want", ""))
         wanted = {row["name"]: row["version"] for row in self.params["install"]}
-        # A package that was there before gpuprov came only loses its hold.
-        self.kept = sorted(set(self.params["remove"]) - self.brought - set(wanted))
+        # A package that was there before gpuprov came only loses its hold, unless it is taken over.
+        goes = self.brought | set(self.params["take_over"])
+        self.kept = sorted(set(self.params["remove"]) - goes - set(wanted))
         self.plan = apt.Plan(
             install=wanted,
-            remove=tuple(n for n in self.params["remove"] if n in self.brought and n not in wanted),
+            remove=tuple(n for n in self.params["remove"] if n in goes and n not in wanted),
             hold=tuple(self.params["hold"]),
             release=tuple(n for n in (*self.params["release"], *self.kept) if n not in self.params["hold"]),
         )
@@ -133,6 +143,8 @@ class Transaction:
         if stays:
             result["notes"] = [apt.stay_note(stays)]
         if not todo.anything and not broken and not self.units.running():
+            if not self.module.check_mode:
+                self.keeper.begin(self.complete)
             return {**result, "changed": False}
         if self.module.check_mode:
             foreseen = self.foresee(todo, broken)
@@ -145,15 +157,17 @@ class Transaction:
             self.repair()
             result["repaired"] = list(broken)
             todo, _ = self.look()
-        if todo.apt:
-            self.simulate(todo)
+        verdict = self.simulate(todo) if todo.apt else apt.Verdict()
+        self.keeper.secure(verdict.planned)
+        self.keeper.begin(self.complete)
         if todo.anything:
             self.remember(todo)
             if todo.apt:
-                self.transact(todo)
+                self.transact(todo, verdict)
             self.hold()
         if todo.anything or broken:
             self.verify()
+            self.keeper.finish()
         # What a repair or the transaction of a lost run moved counts too: services restart by it.
         moves = apt.moves(before, self.status)
         owned = {*self.plan.install, *self.plan.remove}
@@ -167,10 +181,14 @@ class Transaction:
             steps = apt.unsimulated(todo, self.status)
             note = "the package system is broken: its repair comes first, and what follows cannot be simulated before"
             return {"packages": [s.as_dict() for s in steps], "repaired": list(broken), "notes": [note]}
+        self.root.aside()
         verdict = self.simulate(todo) if todo.apt else apt.Verdict()
         return {
+            "download": verdict.download,
+            "growth": verdict.growth,
             "packages": [step.as_dict() for step in verdict.planned],
             "others": [step.as_dict() for step in verdict.others],
+            "rollback": self.keeper.look(verdict.planned),
         }
 
     def look(self) -> tuple[apt.Todo, tuple[str, ...]]:
@@ -232,10 +250,12 @@ class Transaction:
         verdict = apt.judge(self.plan, self.status, steps, self.downgrades(steps))
         if verdict.violations:
             text = f"apt would do more than the plan says: {'; '.join(verdict.violations[:5])}"
-            raise Failed("plan", text, "\n".join(verdict.violations))
+            raise Failed("plan", text, "\n".join(verdict.violations), verdict.removed)
         uris = self.check_files(lambda *words: self.apt_get(todo, *words), steps)
-        self.check_space(uris)
-        return verdict
+        short = self.root.short_of(uris)
+        if short:
+            raise Failed("space", short)
+        return apt.with_need(verdict, uris)
 
     def check_files(self, call: Callable[..., list[str]], steps: tuple[apt.Step, ...]) -> str:
         """Compare the files that apt would fetch with those that the lock names.
@@ -267,8 +287,11 @@ class Transaction:
         Raises:
             Failed: apt finds no way, with fresh lists either.
         """
-        self.root.write(self.params["sources"], self.params["pins"])
-        if self.params["sources"]:
+        local, missing = self.keeper.local(self.plan.install)
+        # What is kept here in full needs no other source: it may be gone, or have withdrawn the release.
+        sources = [] if local and not missing else self.params["sources"]
+        self.root.write(sources, self.params["pins"], local)
+        if sources or local:
             self.refresh(self.root.only_ours)
         code, out, err = self.run(argv)
         if code and apt.LISTS_TOO_OLD.search(out + err):
@@ -298,28 +321,6 @@ class Transaction:
             s.name for s in moved if self.run(["dpkg", "--compare-versions", str(s.after), "lt", str(s.before)])[0] == 0
         }
 
-    def check_space(self, uris: str) -> None:
-        """Compare what apt needs with what the file systems have.
-
-        Args:
-            uris: what apt printed about the files to fetch.
-
-        Raises:
-            Failed: there is not enough.
-        """
-        folders = (str(self.root.root), "/usr")
-        download, growth = apt.parse_need(uris)
-        download -= sum(file.size for file in apt.parse_uris(uris) if self.root.has_archive(file.name, file.size))
-        needs: dict[int, tuple[str, int]] = {}
-        for folder, size in zip(folders, (download, growth), strict=True):
-            device = Path(folder).stat().st_dev
-            name, before = needs.get(device, (folder, 0))
-            needs[device] = (name, before + size)
-        for folder, size in needs.values():
-            if _free(folder) < size:
-                text = f"{folder} needs {apt.megabytes(size)} and has {apt.megabytes(_free(folder))}"
-                raise Failed("space", text)
-
     def apt_get(self, todo: apt.Todo, *words: str) -> list[str]:
         """The apt-get call that leads to the plan."""
         downgrades = ["--allow-downgrades"] if self.params["allow_downgrades"] else []
@@ -344,8 +345,8 @@ class Transaction:
         if self.plan.install and packages != owned.get("packages"):
             record.write_json(OWNED, {**owned, "packages": packages})
 
-    def transact(self, todo: apt.Todo) -> None:
-        """Run the transaction in its unit; lists that proved too old are fetched again once.
+    def transact(self, todo: apt.Todo, verdict: apt.Verdict) -> None:
+        """Fetch the files, keep them, and run the transaction in its unit; old lists are fetched again once.
 
         Raises:
             Failed: it failed or did not end in time.
@@ -357,7 +358,7 @@ class Transaction:
             "release": list(self.plan.release),
         }
         commands = [self.apt_get(todo), ["apt-get", "clean", *self.root.options]]
-        code, log = self.unit(request, commands)
+        code, log = self.fetch(todo, verdict) or self.unit(request, commands)
         if code and "Failed to fetch" in log and self.params["lists_refresh"]:
             self.refresh(self.root.options)
             self.units.tidy()
@@ -365,10 +366,20 @@ class Transaction:
             _, broken = self.look()
             if broken:
                 raise Failed("apt", "the package transaction could not fetch all files", apt.last_lines(log))
-            self.simulate(todo)
-            code, log = self.unit(request, commands)
+            verdict = self.simulate(todo)
+            code, log = self.fetch(todo, verdict) or self.unit(request, commands)
         if code:
             raise Failed("apt", f"the package transaction ended with status {code}", apt.last_lines(log))
+
+    def fetch(self, todo: apt.Todo, verdict: apt.Verdict) -> tuple[int, str] | None:
+        """Fetch all files before dpkg begins, and keep them; apt's status and log where it could not."""
+        if not self.keeper.active:
+            return None
+        code, out, err = self.run(self.apt_get(todo, "--download-only"))
+        if code:
+            return code, out + err
+        self.keeper.keep(verdict.planned, self.root.root / "cache" / "archives")
+        return None
 
     def unit(self, request: dict[str, object], commands: list[list[str]]) -> tuple[int, str]:
         """Run commands in a unit named by the request's digest and wait for its end.
@@ -425,15 +436,12 @@ class Transaction:
             raise Failed("verify", f"after the transaction: {'; '.join(wrong[:5])}", "\n".join(wrong))
 
 
-def _free(folder: str) -> int:
-    found = os.statvfs(folder)
-    return found.f_bavail * found.f_frsize
-
-
-def _as_failed(error: Failed | record.Broken | NoAnswer) -> Failed:
+def _as_failed(error: Failed | Refused | record.Broken | NoAnswer) -> Failed:
     """One form for what the module's parts raise."""
     if isinstance(error, record.Broken):
         return Failed("record", error.text)
+    if isinstance(error, Refused):
+        return Failed(error.reason, error.text, error.detail)
     if isinstance(error, NoAnswer):
         return Failed("systemd", "systemd does not say whether a package transaction runs", str(error))
     return error
@@ -452,6 +460,7 @@ def main() -> None:
         argument_spec={
             "install": {"type": "list", "elements": "dict", "default": [], "options": row},
             "remove": names,
+            "take_over": names,
             "hold": names,
             "release": names,
             "sources": {"type": "list", "elements": "dict", "default": [], "no_log": False},
@@ -460,13 +469,14 @@ def main() -> None:
             "lists_refresh": {"type": "bool", "default": True},
             "lock_timeout": {"type": "int", "default": 600},
             "timeout": {"type": "int", "default": 3600},
+            "rollback": {"type": "dict", "default": {}},
         },
         supports_check_mode=True,
     )
     start = time.monotonic()
     try:
         result = Transaction(module).apply()
-    except (Failed, record.Broken, NoAnswer) as error:
+    except (Failed, Refused, record.Broken, NoAnswer) as error:
         failure = _as_failed(error)
         holder = lock_holder() if failure.reason == "apt" else None
         module.fail_json(
@@ -476,6 +486,7 @@ def main() -> None:
                 "text": failure.text,
                 "detail": failure.detail,
                 "path": str(error.path) if isinstance(error, record.Broken) else "",
+                "removed": list(failure.removed),
                 "holder": f"process {holder[0]} ({holder[1]})" if holder else "",
             },
             seconds=round(time.monotonic() - start, 1),

@@ -80,6 +80,8 @@ def apply(load: Callable[[str], ModuleType], host: Host, monkeypatch: pytest.Mon
             "lists_refresh": True,
             "lock_timeout": 1,
             "timeout": 5,
+            "rollback": {},
+            "take_over": [],
             **params,
         }
         fake = SimpleNamespace(params=given, run_command=host, check_mode=check)
