@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from gpuprov.app.host_rules import refused_hosts
 from gpuprov.app.hosts import Fleet
+from gpuprov.app.shared_files import broken_shared_files
 from gpuprov.app.site import today
 from gpuprov.compare.compare import compare_want
 from gpuprov.compare.waive import waive
@@ -66,6 +67,7 @@ def plan_fleet(
         plan_of(fleet.wants[host.name], snapshots[host.name], waivers) for host in fleet.hosts if host.name in snapshots
     )
     refused = refused_hosts({plan.host: snapshots[plan.host] for plan in plans if plan.changes})
+    refused |= broken_shared_files(plans, fleet.wants)
     plans = tuple(plan for plan in plans if plan.host not in refused)
     not_observed = {**not_observed, **refused}
     plan = Plan(

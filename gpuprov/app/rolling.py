@@ -198,5 +198,11 @@ def _tools(work: Work, journal: Journal, report: Report, cancel: threading.Event
 def _removal(target: Target) -> Removal:
     gone = removals(target.plan)
     return Removal(
-        packages=gone.packages, files=gone.files, sources=gone.sources, release=gone.release, restart=gone.restart
+        packages=gone.packages,
+        files=gone.files,
+        sources=gone.sources,
+        release=gone.release,
+        restart=gone.restart,
+        take_back=gone.take_back,
+        pending=gone.pending,
     )

@@ -87,6 +87,23 @@ def _holds(expected: object, observed: object) -> bool:
     return type(expected) is type(observed) and expected == observed
 
 
+def compare_lacks(expected: Value, observed: Value) -> bool | None:
+    """Whether an observed JSON object holds none of the values of another at their places; what is absent lacks all."""
+    if not isinstance(expected, str) or not isinstance(observed, str):
+        return None
+    try:
+        ours, there = json.loads(expected), json.loads(observed) if observed.strip() else {}
+    except ValueError:
+        return None
+    return _lacks(ours, there)
+
+
+def _lacks(ours: object, there: object) -> bool:
+    if isinstance(ours, Mapping) and isinstance(there, Mapping):
+        return all(key not in there or _lacks(value, there[key]) for key, value in ours.items())
+    return type(ours) is not type(there) or ours != there
+
+
 def compare_set(expected: Value, observed: Value) -> bool | None:
     """Whether two lists have the same members, in any order and number."""
     if not isinstance(expected, list) or not isinstance(observed, list):
@@ -142,6 +159,7 @@ COMPARATORS: Final[Mapping[str, Comparator]] = {
     "version": compare_version,
     "upstream": compare_upstream,
     "contains": compare_contains,
+    "lacks": compare_lacks,
     "set": compare_set,
     "within": compare_within,
     "unset": compare_unset,
@@ -153,6 +171,7 @@ COMPARATORS: Final[Mapping[str, Comparator]] = {
 
 SYMMETRIC: Final[Mapping[str, str]] = {
     "contains": "equal",
+    "lacks": "equal",
     "within": "set",
     "unset": "equal",
     "boot": "equal",

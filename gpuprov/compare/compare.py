@@ -90,8 +90,9 @@ def _disagree(expected: Observation, observed: Observation, comparator: str) -> 
     if unknown is not None:
         return FindingKind.UNKNOWN, unknown.reason
     if isinstance(expected, Known) and isinstance(observed, Known):
-        # One value is equal to itself, also where the comparator cannot read it.
-        same = compare_equal(expected.value, observed.value) or COMPARATORS[comparator](expected.value, observed.value)
+        same = COMPARATORS[comparator](expected.value, observed.value)
+        if comparator != "lacks":  # One value is equal to itself, also where the comparator cannot read it.
+            same = compare_equal(expected.value, observed.value) or same
         if same is None:
             return (
                 FindingKind.UNKNOWN,
@@ -99,7 +100,7 @@ def _disagree(expected: Observation, observed: Observation, comparator: str) -> 
             )
         return None if same else (FindingKind.DIFFERENT, "")
     if isinstance(expected, Known):
-        return None if comparator == "unset" else (FindingKind.MISSING, "")
+        return None if comparator in {"unset", "lacks"} else (FindingKind.MISSING, "")
     return None if isinstance(observed, Absent) else (FindingKind.UNEXPECTED, "")
 
 

@@ -22,6 +22,10 @@ class Removal:
     """Packages that stay and lose their hold."""
     restart: tuple[str, ...] = ()
     """Units, without `.service`, that start anew whatever else changes."""
+    take_back: tuple[str, ...] = ()
+    """Paths of files that are not ours and lose our keys."""
+    pending: tuple[str, ...] = ()
+    """Steps that a lost run left undone: `initramfs`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

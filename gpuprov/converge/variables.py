@@ -44,7 +44,8 @@ def _packages(pool: PoolWant, removal: Removal) -> Variables:
     pins = next((file.text for file in pool.files if file.path == PINS_PATH), "")
     return {
         "gpuprov_packages_install": [
-            {"name": p.name, "version": p.version, "arch": p.arch, "sha256": p.sha256} for p in pool.packages
+            {"name": p.name, "version": p.version, "arch": p.arch, "sha256": p.sha256, "needed": p.needed}
+            for p in pool.packages
         ],
         "gpuprov_packages_remove": list(removal.packages),
         "gpuprov_packages_hold": [p.name for p in pool.packages],
@@ -58,7 +59,13 @@ def _packages(pool: PoolWant, removal: Removal) -> Variables:
 
 def _files(pool: PoolWant, removal: Removal) -> Variables:
     """Each file goes to the role of its concern, by its place."""
-    rooms: dict[str, list[FileWant]] = {"sources": _of_sources(pool), "modules": [], "container": [], "files": []}
+    rooms: dict[str, list[FileWant]] = {
+        "sources": _of_sources(pool),
+        "modules": [],
+        "kernel": [],
+        "container": [],
+        "files": [],
+    }
     for file in pool.files:
         rooms[_role_of(file.path, merge=file.merge)].append(file)
     gone: dict[str, list[str]] = {room: [] for room in rooms}
@@ -66,8 +73,20 @@ def _files(pool: PoolWant, removal: Removal) -> Variables:
         gone[_role_of(path)].append(path)
     gone["sources"] += [path for name in removal.sources for path in source_paths(name)]
     written = {f"gpuprov_{room}_files": [_file(file) for file in files] for room, files in rooms.items()}
-    deleted = {f"gpuprov_{room}_delete": sorted(gone[room]) for room in ("sources", "modules", "files")}
-    return {**written, **deleted, "gpuprov_modules_driver": pool.driver.version if pool.driver else ""}
+    deleted = {f"gpuprov_{room}_delete": sorted(gone[room]) for room in ("sources", "modules", "kernel", "files")}
+    return {
+        **written,
+        **deleted,
+        "gpuprov_container_take_back": [_shared(path) for path in removal.take_back],
+        "gpuprov_kernel_release": pool.kernel,
+        "gpuprov_modules_driver": pool.driver.version if pool.driver else "",
+        "gpuprov_modules_pending": "initramfs" in removal.pending,
+    }
+
+
+def _shared(path: str) -> Variables:
+    """A file of the container engine that loses our keys; the engine takes that in without a restart."""
+    return {"path": path, "validate": _VALIDATE_DAEMON, "reload": ["docker"]}
 
 
 def _of_sources(pool: PoolWant) -> list[FileWant]:
@@ -77,7 +96,7 @@ def _of_sources(pool: PoolWant) -> list[FileWant]:
 def _role_of(path: str, *, merge: Merge = Merge.REPLACE) -> str:
     if merge is Merge.JSON:
         return "container"
-    for prefix, role in (("/etc/apt/", "sources"), ("/etc/modprobe.d/", "modules")):
+    for prefix, role in (("/etc/apt/", "sources"), ("/etc/modprobe.d/", "modules"), ("/etc/default/grub.d/", "kernel")):
         if path.startswith(prefix):
             return role
     return "files"
@@ -111,7 +130,7 @@ def _services(pool: PoolWant, removal: Removal) -> Variables:
 
 def _record(want: HostWant, when: str) -> Variables:
     if want.pool.hand_back:
-        names = ("want.json", "spec.yaml", "lock.json", "owned.json", "installed.json", "proven")
+        names = ("want.json", "spec.yaml", "lock.json", "owned.json", "installed.json", "merged.json", "proven")
         return {
             "gpuprov_record_documents": [],
             "gpuprov_record_files": [],

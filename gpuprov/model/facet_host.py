@@ -13,11 +13,11 @@ ROWS: Final[tuple[Facet, ...]] = (
     facet_row("host.arch", "lock", "arch", "equal", _M, Cost.REPLACEMENT, "packages are built for one architecture"),
     facet_row(
         "host.kernel.release",
-        "",
+        "stack.kernel",
         "kernel",
         "equal",
         _C,
-        Cost.OBSERVED,
+        Cost.REBOOT,
         "kernel modules are built for one kernel",
         rule="kernel-has-driver",
     ),
@@ -59,7 +59,10 @@ ROWS: Final[tuple[Facet, ...]] = (
         "apt.dpkg", "lock", "packages", "equal", _M, Cost.NOTHING, "a broken package system refuses every change"
     ),
     facet_row("gpuprov.owned", "", "owned", "equal", _T, Cost.OBSERVED, "what gpuprov made on the host"),
+    facet_row("gpuprov.pending", "", "owned", "equal", _T, Cost.NOTHING, "a step that a lost run left undone"),
     facet_row("gpuprov.proven", "", "proven", "equal", _T, Cost.OBSERVED, "the want that the last proof succeeded for"),
+    facet_row("gpuprov.runs", "", "runs", "equal", _T, Cost.OBSERVED, "the runs that a rollback can go back to"),
+    facet_row("gpuprov.archives", "", "archives", "equal", _T, Cost.OBSERVED, "what the host keeps for a rollback"),
     facet_row("gpuprov.transaction", "", "transaction", "equal", _T, Cost.OBSERVED, "a package transaction of gpuprov"),
     facet_row("host.accounts", "", "accounts", "equal", _I, Cost.OBSERVED, "where the names of users come from"),
     facet_row(
@@ -129,7 +132,9 @@ ROWS: Final[tuple[Facet, ...]] = (
         "host.iommu", "", "hardware", "equal", _I, Cost.OBSERVED, "GPUs reach each other faster without translation"
     ),
     facet_row("host.kernel.installed", "", "kernels", "set", _I, Cost.OBSERVED, "kernels that can be booted"),
-    facet_row("host.kernel.next", "", "kernels", "equal", _I, Cost.OBSERVED, "the kernel that the next boot takes"),
+    facet_row(
+        "host.kernel.next", "stack.kernel", "kernels", "equal", _I, Cost.NOTHING, "the kernel that the next boot takes"
+    ),
     facet_row(
         "host.kernel.options",
         "",

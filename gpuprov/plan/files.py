@@ -13,6 +13,7 @@ from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.plan.cure import Cure, Scene, text_of
 from gpuprov.want.expectations import GONE, HAND_BACK
 from gpuprov.want.files import NOUVEAU_PATH, PINS_PATH, merge_json
+from gpuprov.want.merged import without_ours
 from gpuprov.want.types import FileWant, Merge, PoolWant
 
 BEFORE: Final = "what was there before gpuprov"
@@ -38,6 +39,8 @@ def cure_files(scene: Scene, cure: Cure) -> None:
             cure.leave(leaves.values())
         elif path in wanted:
             _write(scene, cure, wanted[path], known)
+        elif path in scene.owned.merged and "text" in known:
+            _take_back(scene, cure, path, known["text"])
         else:
             cure.changes.append(_delete(path, next(iter(known.values())), scene))
 
@@ -84,6 +87,28 @@ def _write(scene: Scene, cure: Cure, file: FileWant, leaves: dict[str, Finding])
             reason=_reason(file, first, scene),
             cost=Cost.RESTART if file.restarts else Cost.NOTHING,
             diff="" if _says_nothing(file.path, absent=absent) else _diff(file.path, "" if absent else present, after),
+        )
+    )
+
+
+def _take_back(scene: Scene, cure: Cure, path: str, finding: Finding) -> None:
+    present = text_of(finding.observed)
+    try:
+        after = without_ours(present, scene.owned.merged[path])
+        present = merge_json(present, "{}")
+    except ValueError:
+        cure.leave([finding])
+        return
+    cure.changes.append(
+        Change(
+            address=finding.address,
+            action=Action.TAKE_BACK,
+            subject=path,
+            before="with our keys",
+            after="without our keys",
+            reason=HAND_BACK if scene.want.pool.hand_back else GONE,
+            cost=Cost.NOTHING,
+            diff=_diff(path, present, after),
         )
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from gpuprov.model.change import Action, Change
+from gpuprov.want.owned import PENDING
 
 _APT: Final = "/etc/apt/"
 _FILES: Final = frozenset({Action.WRITE, Action.DELETE})
@@ -20,6 +21,8 @@ _RANKS: Final = {
     Action.RELEASE: 3,
     Action.WRITE: 4,
     Action.DELETE: 4,
+    Action.TAKE_BACK: 4,
+    Action.BOOT: 5,
     Action.ENABLE: 5,
     Action.LOAD: 6,
     Action.REBOOT: 7,
@@ -31,6 +34,8 @@ _RANKS: Final = {
 def _rank(change: Change) -> tuple[int, str, str]:
     if change.action in _FILES and change.subject.startswith(_APT):
         return 1, change.subject, change.address
+    if change.address == PENDING:  # it follows from files, and ends what an earlier run began with them
+        return 5, change.subject, change.address
     return _RANKS[change.action], change.subject, change.address
 
 

@@ -9,8 +9,10 @@ from gpuprov.plan.cure import Cure, Scene
 from gpuprov.plan.driver import LOADED, MODELS, NOUVEAU, ON_DISK, cure_driver
 from gpuprov.plan.files import cure_files
 from gpuprov.plan.guard import boot_id, guard_digest, read_observations
+from gpuprov.plan.kernel import cure_kernel
 from gpuprov.plan.order import order
 from gpuprov.plan.packages import cure_packages
+from gpuprov.plan.pending import cure_pending
 from gpuprov.plan.services import cure_services
 from gpuprov.want.owned import ADDRESS, owned_of
 from gpuprov.want.types import HostWant, Owned
@@ -43,6 +45,8 @@ def plan_host(findings: Iterable[Finding], want: HostWant, snapshot: Snapshot) -
         cure.leave(f for f in unwaived if f.address == ADDRESS or (not f.curable and f.address != MODELS))
         cure_packages(scene, cure)
         cure_files(scene, cure)
+        cure_pending(scene, cure)
+        cure_kernel(scene, cure)
         cure_driver(scene, cure)
         cure_services(scene, cure)
     changes = order(cure.changes)

@@ -4,6 +4,7 @@ import re
 from typing import Final, NamedTuple
 
 from gpuprov.model.change import Action, HostPlan
+from gpuprov.want.owned import PENDING
 
 _SOURCE: Final = re.compile(r"/etc/apt/(?:sources\.list\.d|keyrings)/gpuprov-(?P<name>.+)\.(?:sources|asc)")
 
@@ -17,6 +18,10 @@ class Removals(NamedTuple):
     release: tuple[str, ...]
     restart: tuple[str, ...] = ()
     """Units without `.service` that run now and must start anew, whatever else changes."""
+    take_back: tuple[str, ...] = ()
+    """Paths of files that are not ours and lose our keys."""
+    pending: tuple[str, ...] = ()
+    """Steps that a lost run left undone."""
 
 
 def removals(plan: HostPlan) -> Removals:
@@ -29,6 +34,8 @@ def removals(plan: HostPlan) -> Removals:
         sources=tuple(sorted(set(sources.values()))),
         release=_subjects(plan, Action.RELEASE),
         restart=_subjects(plan, Action.RESTART),
+        take_back=_subjects(plan, Action.TAKE_BACK),
+        pending=tuple(sorted(change.subject for change in plan.changes if change.address == PENDING)),
     )
 
 

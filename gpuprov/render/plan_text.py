@@ -21,9 +21,11 @@ _SIGNS: Mapping[Action, tuple[str, str]] = {
     Action.REPAIR: ("~", "change"),
     Action.WRITE: ("~", "change"),
     Action.DELETE: ("-", "remove"),
+    Action.TAKE_BACK: ("-", "remove"),
     Action.START: ("+", "add"),
     Action.ENABLE: ("+", "add"),
     Action.RESTART: ("!", "change"),
+    Action.BOOT: ("~", "change"),
     Action.LOAD: ("!", "change"),
     Action.REBOOT: ("!", "remove"),
 }

@@ -30,6 +30,11 @@ def owned_paths(owned: Owned) -> tuple[str, ...]:
     return tuple(sorted({*owned.files, *of_sources}))
 
 
+def looked_at_for(owned: Owned) -> tuple[str, ...]:
+    """Every path that gpuprov's record makes worth looking at: its own, and those that it put keys into."""
+    return tuple(sorted({*owned_paths(owned), *owned.merged}))
+
+
 def wanted_paths(want: PoolWant) -> tuple[str, ...]:
     """Every path that a want writes."""
     of_sources = [path for source in want.sources for path, _ in source.files]
@@ -43,7 +48,7 @@ def asked_by(want: HostWant, owned: Owned | None = None) -> Asked:
     second look is needed, or files of ours would be taken for absent.
     """
     pool = want.pool
-    before = owned_paths(owned) if owned is not None else ()
+    before = looked_at_for(owned) if owned is not None else ()
     return Asked(
         paths=tuple(sorted({*wanted_paths(pool), *before})),
         services=tuple(sorted(service.name for service in pool.services)),

@@ -9,7 +9,8 @@ from gpuprov.model.facet import Cost
 from gpuprov.model.fact import Absent, Known, Observation, Unknown
 from gpuprov.model.version import upstream
 from gpuprov.want.asked import owned_paths, wanted_paths
-from gpuprov.want.owned import ADDRESS
+from gpuprov.want.kernel import NEXT, RELEASE
+from gpuprov.want.owned import ADDRESS, PENDING
 from gpuprov.want.types import Expectation, FileWant, HostWant, Merge, Owned, PackageWant, PoolWant, SourceWant
 
 GONE = "no longer in the spec"
@@ -69,6 +70,7 @@ def _wanted(pool: PoolWant) -> Iterator[_Row]:
     for file in pool.files:
         yield from _file(file)
     yield from _services(pool)
+    yield from _kernel(pool)
     yield from _driver(pool)
     yield from _gpus(pool)
 
@@ -136,6 +138,14 @@ def _services(pool: PoolWant) -> Iterator[_Row]:
         yield _Row(member_address("exporter", exporter, "answers"), Known(value=True), "equal", reason, Cost.RESTART)
 
 
+def _kernel(pool: PoolWant) -> Iterator[_Row]:
+    if pool.kernel:
+        reason = f"lock: kernel {pool.kernel}"
+        yield _Row(NEXT, Known(pool.kernel), "equal", reason)
+        if pool.kernel_runs:
+            yield _Row(RELEASE, Known(pool.kernel), "equal", reason, Cost.REBOOT)
+
+
 def _driver(pool: PoolWant) -> Iterator[_Row]:
     if pool.on_disk:
         reason = f"lock: driver {pool.on_disk}"
@@ -166,12 +176,22 @@ def _unwanted(pool: PoolWant, owned: Owned) -> Iterator[_Row]:
         else:  # it was there before gpuprov came, or no record says otherwise: it stays, without a hold
             yield _Row(member_address("package", name, "held"), Known(value=False), "unset", GONE)
     yield from _absent_files(set(owned_paths(owned)) - set(wanted_paths(pool)), GONE)
+    yield from _left_over(pool, owned, GONE)
 
 
 def _handed_back(pool: PoolWant, owned: Owned) -> Iterator[_Row]:
     for name in sorted(owned.packages):
         yield _Row(member_address("package", name, "held"), Known(value=False), "unset", HAND_BACK)
     yield from _absent_files(set(owned_paths(owned)) - set(wanted_paths(pool)), HAND_BACK)
+    yield from _left_over(pool, owned, HAND_BACK)
+
+
+def _left_over(pool: PoolWant, owned: Owned, reason: str) -> Iterator[_Row]:
+    """Keys of ours in files of others that nobody wants there any more, and steps that a lost run left undone."""
+    for path in sorted(set(owned.merged) - set(owned_paths(owned)) - set(wanted_paths(pool))):
+        yield _Row(member_address("file", path, "text"), Known(owned.merged[path].ours), "lacks", reason)
+    if owned.pending:
+        yield _Row(PENDING, Absent(), "equal", "an earlier run was lost before this step")
 
 
 def _absent_files(paths: Iterable[str], reason: str) -> Iterator[_Row]:

@@ -4,10 +4,13 @@ from collections.abc import Mapping
 
 from gpuprov.model.fact import Absent, Known, Unknown, Value
 from gpuprov.model.snapshot import Snapshot
-from gpuprov.want.types import Owned
+from gpuprov.want.merged import is_object
+from gpuprov.want.types import MergedKeys, Owned, OwnedAccess
 
 ADDRESS = "gpuprov.owned"
 """The fact that holds the record."""
+PENDING = "gpuprov.pending"
+"""The fact that names the steps that a lost run left undone."""
 
 
 def owned_of(snapshot: Snapshot) -> Owned | Unknown:
@@ -23,16 +26,20 @@ def owned_of(snapshot: Snapshot) -> Owned | Unknown:
         case Unknown() as unknown:
             return unknown
         case Known(value):
-            return _decode(value)
+            pending = snapshot.observe(PENDING)
+            return _decode(value, pending.value if isinstance(pending, Known) else [])
 
 
-def _decode(value: Value) -> Owned | Unknown:
+def _decode(value: Value, pending: Value) -> Owned | Unknown:
     if not isinstance(value, Mapping):
         return Unknown("the record of what gpuprov made on the host is no mapping")
     packages, files = _texts(value.get("packages", {})), _texts(value.get("files", {}))
     sources, want, brought = value.get("sources", []), value.get("want", ""), value.get("brought")
-    kept = value.get("kept", [])
+    kept, merged = value.get("kept", []), _merged(value.get("merged", {}))
     lists = isinstance(sources, list) and isinstance(kept, list) and (brought is None or isinstance(brought, list))
+    access, settings = _access(value.get("access", {})), _texts(value.get("tuning", {}))
+    if access is None or settings is None or merged is None:
+        return Unknown("the record of what gpuprov made on the host has an unknown form")
     if packages is None or files is None or not lists or not isinstance(want, str):
         return Unknown("the record of what gpuprov made on the host has an unknown form")
     return Owned(
@@ -42,7 +49,34 @@ def _decode(value: Value) -> Owned | Unknown:
         want=want,
         brought=_names(brought),
         kept=_names(kept) or (),
+        merged=merged,
+        pending=_names(pending) or (),
+        access=access,
+        settings=settings,
     )
+
+
+def _access(value: Value) -> OwnedAccess | None:
+    if not isinstance(value, Mapping):
+        return None
+    users, members, ssh = value.get("users", []), value.get("members", {}), value.get("ssh", False)
+    if not isinstance(users, list) or not isinstance(members, Mapping) or not isinstance(ssh, bool):
+        return None
+    groups = {group: names for group, row in members.items() if (names := _names(row)) is not None}
+    return OwnedAccess(users=_names(users) or (), members=groups, ssh=ssh) if len(groups) == len(members) else None
+
+
+def _merged(value: Value) -> dict[str, MergedKeys] | None:
+    rows = value if isinstance(value, Mapping) else {"": None}
+    found = {}
+    for path, row in rows.items():
+        texts = (row.get("ours"), row.get("before")) if isinstance(row, Mapping) else ()
+        match texts:
+            case (str() as ours, str() as before) if is_object(ours) and is_object(before):
+                found[path] = MergedKeys(ours=ours, before=before)
+            case _:
+                return None
+    return found
 
 
 def _names(value: Value | None) -> tuple[str, ...] | None:

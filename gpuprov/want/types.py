@@ -26,6 +26,8 @@ class PackageWant:
     arch: str
     source: str
     sha256: str
+    needed: bool = False
+    """Whether the spec does not ask for it by itself, or a host may not lose it: it is never removed, only released."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,6 +101,50 @@ class GpuWant:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class UserWant:
+    """One account of a person that must be there and open."""
+
+    name: str
+    uid: int | None = None
+    """Number that it is made with; None: the next free one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GroupWant:
+    """One group that must be there, with at least these members."""
+
+    name: str
+    members: tuple[str, ...] = ()
+    gid: int | None = None
+    """Number that it is made with; None: the next free one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AccessWant:
+    """Who may use a host; keys and rules of sudo are among the want's files."""
+
+    users: tuple[UserWant, ...] = ()
+    groups: tuple[GroupWant, ...] = ()
+    keys: bool = False
+    """Whether sshd must look for keys in gpuprov's place besides its own."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TuningWant:
+    """How a host is tuned; what holds it over a boot is among the want's files and services."""
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Kernel settings with dots -> value, with single blanks."""
+    limits: Mapping[str, str] = field(default_factory=dict)
+    """Item of limits.conf(5) -> value, soft and hard."""
+    governor: str = ""
+    power_limit: int | None = None
+    """Watts."""
+    clocks: int | None = None
+    """MHz."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PoolWant:
     """What every host of a pool must be; it holds no host's own value."""
 
@@ -118,8 +164,14 @@ class PoolWant:
     verify: tuple[str, ...]
     digest: str
     """sha256 over everything above."""
+    kernel: str = ""
+    """Release of the kernel that the next boot must take; empty where the OS decides."""
+    kernel_runs: bool = True
+    """Whether it must run as well; not on a host that an image is made of."""
     hand_back: bool = False
     """The empty want of a host that is handed back: packages stay, holds are released, our files and sources go."""
+    access: AccessWant = field(default_factory=AccessWant)
+    tuning: TuningWant = field(default_factory=TuningWant)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,6 +181,28 @@ class HostWant:
     host: str
     pool: PoolWant
     digest: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MergedKeys:
+    """What gpuprov put into a file that is not its own."""
+
+    ours: str
+    """A JSON object: our keys, with our values."""
+    before: str
+    """A JSON object: what ours replaced; it comes back when ours goes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OwnedAccess:
+    """What gpuprov made of a host's accounts."""
+
+    users: tuple[str, ...] = ()
+    """Accounts that were not there before gpuprov made them: only these are ever locked."""
+    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Group -> members that gpuprov put into it."""
+    ssh: bool = False
+    """Whether gpuprov told sshd of its place for keys."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,6 +223,13 @@ class Owned:
     """
     kept: tuple[str, ...] = ()
     """Paths of which the host keeps what was there before gpuprov; it comes back when our file goes."""
+    merged: Mapping[str, MergedKeys] = field(default_factory=dict)
+    """Path -> what gpuprov put into a file that is not its own."""
+    pending: tuple[str, ...] = ()
+    """Steps that a lost run left undone: `initramfs`."""
+    access: OwnedAccess = field(default_factory=OwnedAccess)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Kernel setting that gpuprov changed -> its value before; it comes back when ours goes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

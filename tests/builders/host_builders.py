@@ -26,6 +26,8 @@ from gpuprov.want.components import Components, UnitRow
 from gpuprov.want.expectations import expectations
 from gpuprov.want.files import DAEMON_PATH, merge_json, source_paths
 from gpuprov.want.host import host_want
+from gpuprov.want.merged import without_ours
+from gpuprov.want.owned import PENDING, owned_of
 from gpuprov.want.pool import pool_want
 from gpuprov.want.types import HostWant, Owned, PoolWant
 
@@ -175,6 +177,7 @@ def owned_value(pool: PoolWant) -> dict[str, Any]:
         "sources": [source.name for source in pool.sources],
         "want": pool.digest,
         "brought": sorted(package.name for package in pool.packages),
+        "merged": {file.path: {"ours": file.text, "before": "{}"} for file in pool.files if file.path in shared},
     }
 
 
@@ -250,6 +253,8 @@ class FakeHost:
                 self._set("package", name, "held", Known(change.action is Action.HOLD))
             case Action.WRITE:
                 self._write(name)
+            case Action.TAKE_BACK:
+                self._take_back(name)
             case _:
                 self._run(change.action, name)
 
@@ -296,6 +301,9 @@ class FakeHost:
             self.seen["gpu.models"] = first if isinstance(first, Known) else Known([gpu.nvml_names[0]])
 
     def _repair(self, name: str) -> None:
+        if name == "initramfs":
+            self.seen[PENDING] = Absent()
+            return
         if name == "dpkg":
             self.seen["apt.dpkg"] = Known("ok")
         for address, seen in list(self.seen.items()):
@@ -329,6 +337,13 @@ class FakeHost:
             ("group", "root"),
         ):
             self._set("file", path, leaf, Known(value))
+
+    def _take_back(self, path: str) -> None:
+        address = member_address("file", path, "text")
+        owned, now = owned_of(self.snapshot), self.seen[address]
+        assert isinstance(owned, Owned)
+        assert isinstance(now, Known)
+        self.seen[address] = Known(without_ours(str(now.value), owned.merged[path]))
 
     def _start(self, name: str) -> None:
         self._set("service", name, "active", Known("active"))

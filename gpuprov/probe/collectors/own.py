@@ -15,6 +15,17 @@ if [ -e /var/lib/gpuprov/installed.json ]; then
   printf '\\nbrought '
   cat /var/lib/gpuprov/installed.json || exit 1
 fi
+if [ -e /var/lib/gpuprov/merged.json ]; then
+  printf '\nmerged '
+  cat /var/lib/gpuprov/merged.json || exit 1
+fi
+for n in access tuning; do
+  if [ -e /var/lib/gpuprov/$n.json ]; then
+    printf '\n%s ' $n
+    cat /var/lib/gpuprov/$n.json || exit 1
+  fi
+done
+[ ! -e /var/lib/gpuprov/initramfs-pending ] || printf '\npending initramfs\n'
 if [ -d /var/lib/gpuprov/backups ]; then
   printf '\\nkept \\n'
   cd /var/lib/gpuprov/backups && find . -type f || exit 1
@@ -48,6 +59,7 @@ if [ -d "$d" ]; then
 fi
 echo 'end '
 """
+_OWNED_GIVES = ("gpuprov.owned", "gpuprov.pending")
 _RUNNING = frozenset({"running", "start", "start-pre", "start-post", "stop", "stop-sigterm", "reload"})
 _PREFIX = "gpuprov-transaction-"
 _TURN = "turn taken"
@@ -58,20 +70,34 @@ def parse_owned(output: CollectorOutput, recording: Recording) -> Found:
     """gpuprov.owned: the record, or Absent on a host that gpuprov did not touch.
 
     Its key `brought` lists the packages that were not there before gpuprov came: only these are ever removed. Its key
-    `kept` lists the files of which what was there before is kept: it comes back when ours goes.
+    `kept` lists the files of which what was there before is kept: it comes back when ours goes. Its key `merged` holds
+    what gpuprov put into files of others; `access` the accounts that it made, `tuning` what settings were before.
+    gpuprov.pending: the steps that a lost run left undone.
     """
     if "No such file" in output.stderr or "Not a directory" in output.stderr:
-        return {"gpuprov.owned": Absent()}
+        return dict.fromkeys(_OWNED_GIVES, Absent())
     if output.status != 0:
-        return {"gpuprov.owned": failure(output, recording, "reading owned.json")}
+        return dict.fromkeys(_OWNED_GIVES, failure(output, recording, "reading owned.json"))
     head, mark_kept, kept = output.stdout.partition("\nkept \n")
+    head, mark_pending, pending = head.partition("\npending ")
+    head, _, tuning = head.partition("\ntuning ")
+    head, _, access = head.partition("\naccess ")
+    head, mark_merged, merged = head.partition("\nmerged ")
     record, mark, brought = head.partition("\nbrought ")
-    value, names = _json(record), _json(brought) if mark else []
+    value, names, keys = _json(record), _json(brought) if mark else [], _json(merged) if mark_merged else {}
     paths = [line.removeprefix(".") for line in kept.splitlines()]
-    if not isinstance(value, dict) or not isinstance(names, list) or not all(path.startswith("/") for path in paths):
-        return {"gpuprov.owned": odd(output, "owned.json")}
+    own = {name: _json(text) for name, text in (("access", access), ("tuning", tuning)) if text}
+    known = (
+        isinstance(value, dict) and isinstance(names, list) and all(isinstance(v, dict) for v in (keys, *own.values()))
+    )
+    if not known or not all(path.startswith("/") for path in paths):
+        return dict.fromkeys(_OWNED_GIVES, odd(output, "owned.json"))
     more = ({"brought": names} if mark else {}) | ({"kept": sorted(paths)} if mark_kept else {})
-    return {"gpuprov.owned": Known(value | more)}
+    more |= ({"merged": keys} if keys else {}) | own
+    return {
+        "gpuprov.owned": Known(value | more),
+        "gpuprov.pending": Known([*pending.split()]) if mark_pending else Absent(),
+    }
 
 
 def parse_proven(output: CollectorOutput, recording: Recording) -> Found:
@@ -136,7 +162,7 @@ def _newest(text: str, output: CollectorOutput) -> Observation:
 
 
 COLLECTORS = (
-    Collector(name="owned", command=fixed(_OWNED), gives=("gpuprov.owned",), parse=parse_owned, limit=0),
+    Collector(name="owned", command=fixed(_OWNED), gives=_OWNED_GIVES, parse=parse_owned, limit=0),
     Collector(name="proven", command=fixed(_PROVEN), gives=("gpuprov.proven",), parse=parse_proven, limit=0),
     Collector(name="transaction", command=fixed(_TRANSACTION), gives=("gpuprov.transaction",), parse=parse_transaction),
 )

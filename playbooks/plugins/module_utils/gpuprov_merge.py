@@ -24,15 +24,25 @@ def merged(current: str | None, wanted: str) -> str:
     ours = json.loads(wanted)
     if current is None or not current.strip():
         return dump(ours)
-    try:
-        theirs = json.loads(current)
-    except ValueError as error:
-        raise NotMergeable(f"it is not valid JSON: {error}") from error
-    if not isinstance(theirs, dict):
-        raise NotMergeable(f"it holds a JSON {type(theirs).__name__}, not an object")
+    theirs = json_object(current)
     both = merge(theirs, ours)
     # Text that already says it keeps its own layout.
     return current if both == theirs else dump(both)
+
+
+def json_object(text: str) -> dict[str, object]:
+    """Read the JSON object of a text; an empty text is an empty object, as for dockerd.
+
+    Raises:
+        NotMergeable: it holds anything else.
+    """
+    try:
+        found = json.loads(text) if text.strip() else {}
+    except ValueError as error:
+        raise NotMergeable(f"it is not valid JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise NotMergeable(f"it holds a JSON {type(found).__name__}, not an object")
+    return found
 
 
 def merge(theirs: dict[str, object], ours: dict[str, object]) -> dict[str, object]:

@@ -24,8 +24,18 @@ options:
     type: str
     default: ""
   delete: {description: Paths to delete., type: list, elements: str, default: []}
+  take_back:
+    description: JSON files, each with path, validate and reload, that lose the keys that gpuprov merged into them; what
+      stood in their place before comes back. Running units among `reload` read the file anew without a restart.
+    type: list
+    elements: dict
+    default: []
   delete_folders: {description: Folders to delete with everything in them., type: list, elements: str, default: []}
-  record: {description: Path of the record of owned files; empty for none., type: str, default: ""}
+  record:
+    description: Path of the record of owned files; empty for none. Keys merged into files of others are written down
+      in merged.json beside it.
+    type: str
+    default: ""
   backups:
     description: Folder for what was there before; empty for none.
     type: str
@@ -42,6 +52,7 @@ notes: {description: Sentences about checks that could not be made, type: list, 
 import errno  # noqa: E402
 import grp  # noqa: E402
 import hashlib  # noqa: E402
+import json  # noqa: E402
 import os  # noqa: E402
 import pwd  # noqa: E402
 import shlex  # noqa: E402
@@ -49,7 +60,7 @@ import shutil  # noqa: E402
 import tempfile  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from ansible.module_utils import gpuprov_merge  # noqa: E402
+from ansible.module_utils import gpuprov_merge, gpuprov_taken  # noqa: E402
 from ansible.module_utils import gpuprov_record as record  # noqa: E402
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
 
@@ -72,10 +83,13 @@ class Files:
         self.check = module.check_mode
         self.changes: list[str] = []
         self.restarts: list[str] = []
+        self.reloads: list[str] = []
         self.notes: list[str] = []
         self.diff: list[dict[str, str]] = []
         self.record_path = Path(module.params["record"]) if module.params["record"] else None
         self.record = dict(record.read_json(self.record_path, dict)) if self.record_path else {}
+        self.merged_path = self.record_path.with_name("merged.json") if self.record_path else None
+        self.merged = dict(record.read_json(self.merged_path, dict)) if self.merged_path else {}
         self.pending = Path(module.params["pending"]) if module.params["pending"] else None
         self.left = self.pending is not None and self.pending.exists()
         """Whether an earlier run was lost between a change and what follows from it."""
@@ -91,6 +105,8 @@ class Files:
         try:
             for wanted in self.module.params["files"]:
                 self.write(wanted)
+            for row in self.module.params["take_back"]:
+                self.take_back(row)
             for name in self.module.params["delete"]:
                 self.delete(name)
             for name in self.module.params["delete_folders"]:
@@ -117,27 +133,33 @@ class Files:
             return
         current = path.read_text(encoding="utf-8", errors="surrogateescape") if path.exists() else None
         json_file = wanted.get("merge", "replace") == "json"
-        text = str(wanted["text"])
-        if json_file:
-            try:
-                text = gpuprov_merge.merged(current, text)
-            except gpuprov_merge.NotMergeable as error:
-                raise Failed(str(path), str(error)) from error
-        if gpuprov_merge.same_but(current, text, list(wanted.get("volatile") or [])):
-            text = str(current)
+        text = self._wanted_text(wanted, path, current)
         # A shared file keeps the owner and mode that the operator gave it.
         attributes = None if json_file and path.exists() else _attributes(wanted)
         if text == current and (attributes is None or attributes == _attributes_of(path)):
             return
         self._note_change(wanted, path, current, text)
         if text != current:
+            if json_file:
+                self._remember_merged(str(wanted["path"]), current, str(wanted["text"]))
             self._replace(wanted, path, text, attributes)
         elif not self.check and attributes is not None:
             os.chown(path, attributes[1], attributes[2])
             path.chmod(attributes[0])
         self.restarts += [unit for unit in list(wanted.get("restarts") or []) if unit not in self.restarts]
         if not json_file:
+            self._forget_merged(str(wanted["path"]))
             self._remember(str(wanted["path"]), hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest())
+
+    def _wanted_text(self, wanted: dict[str, object], path: Path, current: str | None) -> str:
+        text = str(wanted["text"])
+        if wanted.get("merge", "replace") == "json":
+            try:
+                text = gpuprov_merge.merged(current, text)
+            except gpuprov_merge.NotMergeable as error:
+                raise Failed(str(path), str(error)) from error
+        same = gpuprov_merge.same_but(current, text, list(wanted.get("volatile") or []))
+        return str(current) if same else text
 
     def restart(self) -> None:
         """Restart the running units whose files changed.
@@ -145,16 +167,58 @@ class Files:
         Raises:
             Failed: one does not come up with the new file.
         """
-        if self.check or not self.restarts:
+        if self.check or not self.restarts + self.reloads:
             return
         environment = {"LC_ALL": "C.UTF-8", "LANGUAGE": "", "SYSTEMD_COLORS": "0"}
         if any(path.startswith("/etc/systemd/") for path in self.changes):
             self.module.run_command(["systemctl", "daemon-reload"], environ_update=environment, check_rc=True)
-        for unit in self.restarts:
-            code, out, err = self.module.run_command(["systemctl", "try-restart", unit], environ_update=environment)
+        # What does not run, or is not there any more, has nothing to read anew.
+        calls = [("try-restart", unit) for unit in self.restarts]
+        calls += [("try-reload-or-restart", unit) for unit in self.reloads if unit not in self.restarts]
+        for verb, unit in calls:
+            if verb != "try-restart" and self.module.run_command(["systemctl", "-q", "is-active", unit])[0]:
+                continue
+            code, out, err = self.module.run_command(["systemctl", verb, unit], environ_update=environment)
             if code:
                 _, log, _ = self.module.run_command(["journalctl", "-u", unit, "-n", "12", "--no-pager", "-o", "cat"])
                 raise Failed(unit, "it does not come up with its new file", f"{(out + err).strip()}\n{log.strip()}")
+
+    def take_back(self, row: dict[str, object]) -> None:
+        """Take our keys out of a file that is not ours; the file goes only where gpuprov made it and nothing is left.
+
+        Raises:
+            Failed: it is no JSON object any more, or what is left is refused.
+        """
+        name = str(row["path"])
+        path, taken = Path(os.path.realpath(name)), self.merged.get(name)
+        if taken is None or not path.exists():
+            self._forget_merged(name)
+            return
+        current = path.read_text(encoding="utf-8", errors="surrogateescape")
+        try:
+            there = gpuprov_merge.json_object(current)
+        except gpuprov_merge.NotMergeable as error:
+            raise Failed(name, str(error)) from error
+        rest = gpuprov_taken.without(there, taken)
+        if rest != there:
+            self._take_out(row, path, current, rest, made=bool(taken["made"]))
+        self._forget_merged(name)
+
+    def _take_out(
+        self, row: dict[str, object], path: Path, current: str, rest: dict[str, object], *, made: bool
+    ) -> None:
+        default = rest.get("default-runtime", "runc")
+        if default != "runc" and default not in dict(rest.get("runtimes") or {}):
+            raise Failed(str(path), f"its default-runtime is {default}, which would go; set another one first")
+        text = gpuprov_merge.dump(rest) if rest or not made else ""
+        self._note_change(row, path, current, text)
+        if not text:
+            if not self.check:
+                path.unlink()
+                record.sync_folder(path.parent)
+        else:
+            self._replace({**row, "merge": "json"}, path, text, None, leaving=True)
+        self.reloads += [str(unit) for unit in list(row.get("reload") or [])]
 
     def delete(self, name: str) -> None:
         """Delete a file of ours; what was there before gpuprov came is put back."""
@@ -196,19 +260,27 @@ class Files:
             self.diff.append({"before_header": header, "after_header": header, "before": before, "after": after})
 
     def _replace(
-        self, wanted: dict[str, object], path: Path, text: str, attributes: tuple[int, int, int] | None
+        self,
+        wanted: dict[str, object],
+        path: Path,
+        text: str,
+        attributes: tuple[int, int, int] | None,
+        *,
+        leaving: bool = False,
     ) -> None:
         folder = tempfile.gettempdir() if self.check else str(path.parent)
         if not self.check:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._back_up(str(wanted["path"]), path, shared=wanted.get("merge", "replace") == "json")
+            if not leaving:
+                self._back_up(str(wanted["path"]), path, shared=wanted.get("merge", "replace") == "json")
         handle, new = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".gpuprov-new", dir=folder)
         try:
             with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as stream:
                 stream.write(text)
                 stream.flush()
                 os.fsync(stream.fileno())
-            self._validate(str(wanted.get("validate") or ""), str(wanted["path"]), new)
+            # Where our keys leave, the program may have left before.
+            self._validate(str(wanted.get("validate") or ""), str(wanted["path"]), new, required=not leaving)
             if self.check:
                 return
             mode, owner, group = attributes or _attributes_of(path)
@@ -219,15 +291,15 @@ class Files:
         finally:
             Path(new).unlink(missing_ok=True)
 
-    def _validate(self, command: str, path: str, new: str) -> None:
+    def _validate(self, command: str, path: str, new: str, *, required: bool) -> None:
         if not command:
             return
         argv = [word.replace("%s", new) for word in shlex.split(command)]
         if shutil.which(argv[0]) is None:
             # In check mode the program may be among what would be installed first.
-            if not self.check:
+            if not self.check and required:
                 raise Failed(path, f"{argv[0]}, which checks this file, is not installed")
-            self.notes.append(f"{path} was not checked: {argv[0]} is not installed yet")
+            self.notes.append(f"{path} was not checked: {argv[0]} is not installed")
             return
         code, out, err = self.module.run_command(argv, environ_update={"LC_ALL": "C.UTF-8", "LANGUAGE": ""})
         if code and any(words in out + err for words in UNKNOWN_FLAG):
@@ -262,6 +334,20 @@ class Files:
             files[name] = digest
         self.record["files"] = files
         record.write_json(self.record_path, self.record)
+
+    def _remember_merged(self, name: str, current: str | None, ours: str) -> None:
+        """Write down, before they are there, which keys of a shared file are ours."""
+        if self.merged_path is None or self.check:
+            return
+        theirs = gpuprov_merge.json_object(current) if current is not None else None
+        entry = gpuprov_taken.entry(self.merged.get(name), theirs, json.loads(ours))
+        if entry is not None:
+            self.merged[name] = entry
+            record.write_json(self.merged_path, self.merged)
+
+    def _forget_merged(self, name: str) -> None:
+        if self.merged.pop(name, None) is not None and self.merged_path is not None and not self.check:
+            record.write_json(self.merged_path, self.merged)
 
 
 def _attributes(wanted: dict[str, object]) -> tuple[int, int, int]:
@@ -302,10 +388,16 @@ def main() -> None:
         "keep": {"type": "bool", "default": False},
     }
     names = {"type": "list", "elements": "str", "default": []}
+    shared = {
+        "path": {"type": "path", "required": True},
+        "validate": {"type": "str", "default": ""},
+        "reload": names,
+    }
     module = AnsibleModule(
         argument_spec={
             "files": {"type": "list", "elements": "dict", "default": [], "options": row},
             "delete": names,
+            "take_back": {"type": "list", "elements": "dict", "default": [], "options": shared},
             "delete_folders": names,
             "record": {"type": "str", "default": ""},
             "pending": {"type": "str", "default": ""},

@@ -85,6 +85,17 @@ def test_removals_go_to_the_role_of_their_concern() -> None:
     ]
 
 
+def test_a_file_that_loses_our_keys_is_checked_and_read_anew_without_a_restart() -> None:
+    assert variables()["gpuprov_container_take_back"] == []
+    (row,) = variables(removal=Removal(take_back=(DAEMON_PATH,)))["gpuprov_container_take_back"]
+    assert row == {"path": DAEMON_PATH, "validate": "dockerd --validate --config-file=%s", "reload": ["docker"]}
+
+
+def test_what_a_lost_run_left_is_told_to_the_role_of_its_concern() -> None:
+    assert variables()["gpuprov_modules_pending"] is False
+    assert variables(removal=Removal(pending=("initramfs",)))["gpuprov_modules_pending"] is True
+
+
 def test_units_that_the_plan_restarts_are_told() -> None:
     assert variables(removal=Removal(restart=("docker",)))["gpuprov_services_restart"] == ["docker"]
 
@@ -123,5 +134,14 @@ def test_a_hand_back_takes_the_record_away_and_leaves_packages() -> None:
     assert "/var/lib/gpuprov/owned.json" in found["gpuprov_record_delete"]
     assert found["gpuprov_services_units"] == []
     gone = {*found["gpuprov_record_delete"], *found["gpuprov_record_delete_folders"]}
-    everything = {"want.json", "spec.yaml", "lock.json", "owned.json", "installed.json", "proven", "transactions"}
+    everything = {
+        "want.json",
+        "spec.yaml",
+        "lock.json",
+        "owned.json",
+        "installed.json",
+        "merged.json",
+        "proven",
+        "transactions",
+    }
     assert gone == {f"/var/lib/gpuprov/{name}" for name in (*everything, "backups")} | {"/var/cache/gpuprov"}

@@ -132,6 +132,67 @@ def test_a_shared_file_keeps_foreign_keys_mode_and_is_not_owned(files: Run, tmp_
     assert files(files=[wanted])["changed"] is False
 
 
+def shared(path: Path, **more: Any) -> dict[str, Any]:
+    return {"path": str(path), "validate": "", "reload": ["docker"], **more}
+
+
+def test_our_keys_are_taken_out_of_a_shared_file_and_the_engine_reads_it_anew(
+    files: Run, tmp_path: Path, systemctl: Path
+) -> None:
+    path = tmp_path / "daemon.json"
+    path.write_text('{"data-root": "/d", "runtimes": {"nvidia": {"path": "old"}}}')
+    path.chmod(0o600)
+    ours = {"path": str(path), "text": '{"runtimes": {"nvidia": {"path": "n"}}}', "merge": "json"}
+    files(files=[ours])
+    files(files=[ours])
+    path.write_text(path.read_text().replace("/d", "/e"))
+    checked = files(check=True, take_back=[shared(path)])
+    assert (checked["changed"], json.loads(path.read_text())["data-root"]) == (True, "/e")
+    done = files(take_back=[shared(path)])
+    assert (done["changed"], done["changes"]) == (True, [str(path)])
+    assert json.loads(path.read_text()) == {"data-root": "/e", "runtimes": {"nvidia": {"path": "old"}}}
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert systemctl.read_text() == "-q is-active docker\ntry-reload-or-restart docker\n"
+    assert json.loads((tmp_path / "state" / "merged.json").read_text()) == {}
+    assert files(take_back=[shared(path)])["changed"] is False
+
+
+def test_a_shared_file_that_gpuprov_made_goes_when_nothing_else_is_in_it(files: Run, tmp_path: Path) -> None:
+    path = tmp_path / "daemon.json"
+    ours = {"path": str(path), "text": '{"runtimes": {"nvidia": {"path": "n"}}}', "merge": "json"}
+    files(files=[ours])
+    assert files(take_back=[shared(path, reload=[], validate="gpuprov-no-such-program %s")])["changed"] is True
+    assert not path.exists()
+    assert not (tmp_path / "backups" / str(path).lstrip("/")).exists()
+
+
+def test_keys_that_were_there_before_are_not_ours(files: Run, tmp_path: Path) -> None:
+    path = tmp_path / "daemon.json"
+    path.write_text('{"a": 1}')
+    files(files=[{"path": str(path), "text": '{"a": 1}', "merge": "json"}])
+    assert files(take_back=[shared(path)])["changed"] is False
+    assert path.read_text() == '{"a": 1}'
+
+
+def test_a_runtime_that_the_engine_uses_by_default_is_not_taken_from_it(files: Run, tmp_path: Path) -> None:
+    path = tmp_path / "daemon.json"
+    path.write_text('{"default-runtime": "nvidia"}')
+    files(files=[{"path": str(path), "text": '{"runtimes": {"nvidia": {"path": "n"}}}', "merge": "json"}])
+    before = path.read_text()
+    result = files(take_back=[shared(path)])
+    assert "default-runtime is nvidia" in result["gpuprov"]["text"]
+    assert path.read_text() == before
+
+
+def test_what_is_left_of_a_shared_file_is_checked_by_its_program(files: Run, tmp_path: Path) -> None:
+    path = tmp_path / "daemon.json"
+    path.write_text('{"b": 1}')
+    files(files=[{"path": str(path), "text": '{"a": 1}', "merge": "json"}])
+    result = files(take_back=[shared(path, validate="grep -q nowhere %s")])
+    assert "refuses the new file" in result["gpuprov"]["text"]
+    assert json.loads(path.read_text()) == {"a": 1, "b": 1}
+
+
 def test_a_broken_shared_file_stays_as_it_is(files: Run, tmp_path: Path) -> None:
     path = tmp_path / "daemon.json"
     path.write_text('{"a": 1,}')

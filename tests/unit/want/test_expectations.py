@@ -102,6 +102,8 @@ def test_a_hand_back_wants_nothing_but_our_traces_gone() -> None:
     found = by_address(owned, host_want(empty_want("train", "onprem", "debian-12", "amd64"), "node-1"))
     held = {f'package["{name}"].held' for name in VERSIONS}
     assert {address for address, e in found.items() if e.value == Known(value=False)} == held
+    shared = found.pop('file["/etc/docker/daemon.json"].text')
+    assert (shared.comparator, shared.value) == ("lacks", Known(owned.merged["/etc/docker/daemon.json"].ours))
     assert {e.value for address, e in found.items() if address not in held} == {Absent()}
     assert 'file["/etc/apt/keyrings/gpuprov-nvidia.asc"].sha256' in found
     assert 'file["/etc/docker/daemon.json"].sha256' not in found
