@@ -26,6 +26,12 @@ _KERNEL = re.compile(r"linux-image-(?:unsigned-)?\d")
 """Packages that hold a kernel: the next boot may take it, and it needs a driver module of its own."""
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
+OPTIONS = (
+    *("-q", "-y", "--no-install-recommends", "--allow-change-held-packages"),
+    *("-o", "Dpkg::Use-Pty=0", "-o", "APT::Color=0", "-o", "APT::Install-Suggests=0"),
+    *("-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold"),
+)
+"""How every transaction of gpuprov calls apt-get: nobody is asked, and files that somebody changed stay."""
 LISTS_TOO_OLD = re.compile(
     r"^E: (?:Unable to locate package|Version '.*' for '.*' was not found|Package '.*' has no installation candidate"
     r"|Failed to fetch|Unable to fetch some archives)|Unable to correct problems|have unmet dependencies",
@@ -131,6 +137,11 @@ class Verdict:
     """Bytes that apt would fetch."""
     growth: int = 0
     """Bytes by which the disk's use would grow."""
+
+    @property
+    def need(self) -> dict[str, int]:
+        """What the transaction fetches and takes, for a module's result."""
+        return {"download": self.download, "growth": self.growth}
 
 
 def parse_status(text: str, native: str) -> dict[str, Installed]:

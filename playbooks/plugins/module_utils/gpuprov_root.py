@@ -13,7 +13,8 @@ import re
 import shutil
 import tempfile
 import time
-import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ansible.module_utils import gpuprov_apt as apt
@@ -42,8 +43,9 @@ class AptRoot:
         self._etc = host_etc
         self._host_lists = host_lists
 
-    def aside(self) -> None:
-        """Work in a temporary folder from now on: it is gone when this object is, and the host as it was before."""
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Work in a temporary folder for a while; then it is gone, and the host as it was before."""
         place = self._kept.parent
         made = not place.exists()
         place.mkdir(parents=True, exist_ok=True)
@@ -51,8 +53,14 @@ class AptRoot:
             if time.time() - old.stat().st_mtime > _ABANDONED:
                 shutil.rmtree(old, ignore_errors=True)  # of a look that was killed
         folder = Path(tempfile.mkdtemp(prefix="look-", dir=place))
-        weakref.finalize(self, _forget, folder, place if made else None)
         self.root = folder / "apt"
+        try:
+            yield
+        finally:
+            self.root = self._kept
+            shutil.rmtree(folder, ignore_errors=True)
+            if made and not any(place.iterdir()):
+                place.rmdir()
 
     @property
     def options(self) -> list[str]:
@@ -179,13 +187,6 @@ def _link_newer(there: Path, lists: Path) -> None:
         for other in names:
             if other.startswith(prefix):
                 (lists / other).symlink_to(there / other)
-
-
-def _forget(folder: Path, place: Path | None) -> None:
-    """Delete a temporary folder, and the one around it where that was made for it alone."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if place is not None and not any(place.iterdir()):
-        place.rmdir()
 
 
 def _free(folder: str) -> int:

@@ -70,11 +70,7 @@ INSTALLED = Path("/var/lib/gpuprov/installed.json")
 """Names of packages that gpuprov brought; only these are ever removed."""
 OWNED = Path("/var/lib/gpuprov/owned.json")
 """The record of what is owned; the last role writes it whole."""
-OPTIONS = (
-    *("-q", "-y", "--no-install-recommends", "--allow-change-held-packages"),
-    *("-o", "Dpkg::Use-Pty=0", "-o", "APT::Color=0", "-o", "APT::Install-Suggests=0"),
-    *("-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold"),
-)
+LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": "", "DEBIAN_FRONTEND": "noninteractive"}
 UPDATE_ATTEMPTS = 3
 
 
@@ -127,8 +123,7 @@ class Transaction:
 
     def run(self, argv: list[str], data: str | None = None) -> tuple[int, str, str]:
         """Run a program with a fixed locale; bytes that are no UTF-8 are replaced."""
-        environment = {"LC_ALL": "C.UTF-8", "LANGUAGE": "", "DEBIAN_FRONTEND": "noninteractive"}
-        return self.module.run_command(argv, data=data, environ_update=environment, errors="replace")
+        return self.module.run_command(argv, data=data, environ_update=LOCALE, errors="replace")
 
     def apply(self) -> dict[str, object]:
         """Bring the host to the plan; returns the module's result.
@@ -181,14 +176,14 @@ class Transaction:
             steps = apt.unsimulated(todo, self.status)
             note = "the package system is broken: its repair comes first, and what follows cannot be simulated before"
             return {"packages": [s.as_dict() for s in steps], "repaired": list(broken), "notes": [note]}
-        self.root.aside()
-        verdict = self.simulate(todo) if todo.apt else apt.Verdict()
+        with self.root.aside():
+            verdict = self.simulate(todo) if todo.apt else apt.Verdict()
+            rollback = self.keeper.look(verdict.planned)
         return {
-            "download": verdict.download,
-            "growth": verdict.growth,
+            **verdict.need,
             "packages": [step.as_dict() for step in verdict.planned],
             "others": [step.as_dict() for step in verdict.others],
-            "rollback": self.keeper.look(verdict.planned),
+            "rollback": rollback,
         }
 
     def look(self) -> tuple[apt.Todo, tuple[str, ...]]:
@@ -331,7 +326,7 @@ class Transaction:
         return self._call("--fix-broken", *words)
 
     def _call(self, *words: str) -> list[str]:
-        argv = ["apt-get", "install", *words, *OPTIONS, *self.root.options]
+        argv = ["apt-get", "install", *words, *apt.OPTIONS, *self.root.options]
         return [*argv, "-o", f"DPkg::Lock::Timeout={self.params['lock_timeout']}"]
 
     def remember(self, todo: apt.Todo) -> None:

@@ -61,6 +61,26 @@ def test_a_removal_outside_the_plan_is_refused_with_its_name() -> None:
     assert judged("remove", apt.Plan(install={}, remove=("nvidia-open", "cuda-toolkit-13-0"))).violations == ()
 
 
+def test_removals_beside_the_plan_are_named() -> None:
+    assert judged("remove", apt.Plan(install={}, remove=("nvidia-open",))).removed == ("cuda-toolkit-13-0",)
+
+
+@pytest.mark.parametrize("name", ["linux-image-6.1.0-26-amd64", "linux-image-unsigned-6.8.0-61-generic"])
+def test_a_kernel_that_the_plan_does_not_hold_is_refused(name: str) -> None:
+    line = f"Inst {name} (6.1.112-1 X [amd64])\nInst linux-image-amd64 [6.1.106-3] (6.1.112-1 X [amd64])\n"
+    steps = apt.parse_simulation(line, "amd64")
+    assert apt.judge(apt.Plan(install={}), {}, steps, set()).violations == (
+        f"{name} 6.1.112-1 would come: another kernel to boot, the plan does not say so",
+    )
+    assert apt.judge(apt.Plan(install={name: "6.1.112-1"}), {}, steps, set()).violations == ()
+
+
+def test_what_a_transaction_needs_is_in_the_verdict() -> None:
+    found = apt.with_need(apt.Verdict(), text("uris"))
+    assert (found.download, found.growth) == apt.parse_need(text("uris"))
+    assert found.download > 0
+
+
 def test_a_removal_of_the_plan_that_apt_does_not_do_is_refused() -> None:
     assert judged("remove", apt.Plan(install={}, remove=("nvidia-open", "cuda-toolkit-13-0", "runc"))).violations == (
         "runc would stay, the plan removes it",

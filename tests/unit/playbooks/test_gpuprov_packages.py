@@ -22,6 +22,7 @@ class Host:
         self.ends: list[tuple[int, str]] = [(0, "")]
         self.after_refresh: str | None = None
         self.calls: list[str] = []
+        self.answer = "Inst tree (2 X [amd64])\nConf tree (2 X [amd64])\n"
 
     def __call__(self, argv: list[str], data: str | None = None, **_: Any) -> tuple[int, str, str]:
         words = " ".join(argv)
@@ -33,7 +34,7 @@ class Host:
             want = "hold" if self.held else "install"
             return 0, f"tree\tamd64\t2\t{want}\tinstalled\tok\n" if self.installed else "", ""
         if kind == "simulate":
-            return 0, "Inst tree (2 X [amd64])\nConf tree (2 X [amd64])\n", ""
+            return 0, self.answer, ""
         if kind == "print-uris":
             return 0, f"Need to get 10 kB of archives.\n'http://x/t' tree_2_amd64.deb 9999 SHA256:{self.sha256}\n", ""
         if words.startswith("apt-get update"):
@@ -122,7 +123,7 @@ def test_another_file_under_the_same_version_is_refused_and_the_host_untouched(
     assert "tree 2" in done["text"]
     assert SHA in done["text"]
     assert not [call for call in host.calls if call.startswith(("systemd-run", "dpkg --set"))]
-    assert {path.name for path in host.folder.iterdir()} == {"apt"}
+    assert {path.name for path in host.folder.iterdir()} == (set() if check else {"apt"})
 
 
 def test_after_fresh_lists_nothing_runs_that_was_not_judged_again(apply: Callable[..., Any], host: Host) -> None:
@@ -152,3 +153,20 @@ def test_a_broken_record_ends_the_run_before_anything_is_done(apply: Callable[..
     with pytest.raises(ValueError, match=f"{name}: the record is empty"):
         apply()
     assert host.calls == ["dpkg --print-architecture"]
+
+
+def test_a_look_leaves_nothing_behind_and_says_what_would_be_fetched(apply: Callable[..., Any], host: Host) -> None:
+    found = apply(check=True)
+    assert found["packages"] == [{"name": "tree", "from": None, "to": "2"}]
+    assert (found["download"], found["growth"]) == (10_000, 0)
+    assert list(host.folder.iterdir()) == []
+
+
+def test_what_somebody_else_installed_goes_only_when_it_is_taken_over(apply: Callable[..., Any], host: Host) -> None:
+    host.installed = True
+    stays = apply(install=[], hold=[], remove=["tree"], check=True)
+    assert stays["kept"] == ["tree"]
+    host.answer = "Remv tree [2]\n"
+    goes = apply(install=[], hold=[], remove=["tree"], take_over=["tree"], check=True)
+    assert goes["packages"] == [{"name": "tree", "from": "2", "to": None}]
+    assert goes["kept"] == []

@@ -103,3 +103,38 @@ def test_a_link_whose_list_is_gone_is_dropped(host: Path) -> None:
     root.write([], "")
     assert names(root.root / "lists") == set()
     assert not [path for path in (root.root / "lists").iterdir() if path.is_symlink()]
+
+
+def test_a_look_works_in_a_folder_of_its_own_which_goes_with_it(host: Path) -> None:
+    kept = root_of(host)
+    kept.write([SOURCE], "")
+    (kept.root / "lists" / "ours_InRelease").write_text("ours\n")
+    (kept.root / "cache" / "archives" / "a_1_all.deb").write_text("12345")
+    before = {path: path.stat().st_mtime_ns for path in host.rglob("*")}
+    look = root_of(host)
+    with look.aside():
+        look.write([SOURCE], "other pins\n")
+        assert look.root != kept.root
+        assert (look.root / "lists" / "ours_InRelease").read_text() == "ours\n"
+        assert (look.root / "lists" / "os.example_InRelease").read_text() == "host\n"
+        assert look.has_archive("a_1_all.deb", 5)
+    assert {path: path.stat().st_mtime_ns for path in host.rglob("*") if path != host / "root"} == {
+        path: when for path, when in before.items() if path != host / "root"
+    }
+
+
+def test_a_host_that_was_only_looked_at_has_no_folder_of_ours(host: Path) -> None:
+    look = root_of(host)
+    with look.aside():
+        look.write([], "")
+    assert not (host / "root").exists()
+
+
+def test_what_a_killed_look_left_goes_with_the_next_one(host: Path) -> None:
+    old, young = host / "root" / "look-old", host / "root" / "look-young"
+    for folder in (old, young):
+        folder.mkdir(parents=True)
+    os.utime(old, (0, 0))
+    with root_of(host).aside():
+        pass
+    assert (old.exists(), young.exists()) == (False, True)
