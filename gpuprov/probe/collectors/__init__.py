@@ -25,6 +25,7 @@ from gpuprov.probe.collectors import (
     foundation,
     hardware,
     host,
+    kept,
     kernel_log,
     kernels,
     module,
@@ -81,5 +82,6 @@ COLLECTORS: Final[tuple[Collector, ...]] = (
     *busy.COLLECTORS,
     *foundation.COLLECTORS,
     *own.COLLECTORS,
+    *kept.COLLECTORS,
 )
 BY_NAME: Final = {collector.name: collector for collector in COLLECTORS}

@@ -44,8 +44,8 @@ class Runs:
             complete: digest of the want that the host was last brought to, by its record; empty for none.
             found: the host as it was before gpuprov, as a want; empty where it had nothing to go back to.
         """
-        if not self.rows:
-            self._first(complete, found)
+        if not self.rows and found:
+            self._add(FOUND, str(json.loads(found)["digest"]), {"want.json": found}, done=True)
         newest = self.rows[-1] if self.rows else None
         if newest is not None and newest["want"] == want and not newest["left"]:
             return
@@ -78,19 +78,6 @@ class Runs:
         for row in self.rows[:-KEEP]:
             shutil.rmtree(self.folder / row["run"])
         self.rows = self.rows[-KEEP:]
-
-    def _first(self, complete: str, found: str) -> None:
-        """What was there before the first run of this folder: what an image brought, or the host as it was found."""
-        top = self.folder.parent
-        names = [name for name in ("spec.yaml", "lock.json", "want.json") if (top / name).is_file()]
-        if complete and "want.json" in names:
-            want = dict(record.read_json(top / "want.json", dict))
-            if want.get("digest") == complete:
-                documents = {name: (top / name).read_text(encoding="utf-8") for name in names}
-                self._add("earlier", complete, documents, done=True)
-                return
-        if found:
-            self._add(FOUND, str(json.loads(found)["digest"]), {"want.json": found}, done=True)
 
     def _add(self, run: str, want: str, documents: dict[str, str], *, done: bool) -> None:
         folder = self.folder / run

@@ -81,19 +81,6 @@ def test_the_host_as_it_was_found_comes_before_the_first_run(folder: Path) -> No
     assert Runs(folder).packages() == {("x", "1"), ("x", "2")}
 
 
-@pytest.mark.parametrize("complete", ["A", "another"])
-def test_a_record_from_before_there_were_runs_becomes_one_where_it_is_of_the_last_complete_run(
-    folder: Path, complete: str
-) -> None:
-    (folder.parent / "want.json").write_text(want("A", "x=1"))
-    (folder.parent / "spec.yaml").write_text("old\n")
-    begin(folder, "r1", "B", complete=complete, found=want("F"))
-    assert rows(folder)[0] == (
-        ("earlier", 0, "A", True, False) if complete == "A" else ("as-found", 0, "F", True, False)
-    )
-    assert (folder / "earlier" / "spec.yaml").exists() is (complete == "A")
-
-
 def test_the_oldest_runs_go(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpuprov_runs, "KEEP", 2)
     for number in range(4):
