@@ -105,6 +105,13 @@ _APT: Final = (
     ),
     _SPACE,
     _row(
+        r"Bad return status for module build on kernel: (?P<kernel>\S+).*?Consult (?P<log>\S+) for more information",
+        "GP-CONV-002",
+        "the driver's module does not build for the kernel {kernel}; the compiler's own words are in {log} on the host",
+        "end the cause (often headers or a compiler that do not fit the kernel), then run the same command again; the old"
+        " driver stays loaded until the next boot: do not reboot before",
+    ),
+    _row(
         r"Could not get lock (?P<file>\S+?)\.? It is held by process (?P<pid>\d+) \((?P<name>[^)]*)\)",
         "GP-CONV-004",
         "process {pid} ({name}) holds {file}",
@@ -196,6 +203,7 @@ _REASONS: Final[Mapping[str, tuple[str, str]]] = {
     "space": ("GP-CONV-003", "free space on that file system and run the same command again"),
     "verify": ("GP-CONV-002", "see the transaction's log in /var/lib/gpuprov/transactions on the host"),
     "file": ("GP-CONV-001", "the old file is still in place"),
+    "grub": ("GP-CONV-001", "run `update-grub` on the host to see it, end the cause, and run the same command again"),
     "initramfs": ("GP-CONV-001", "end the cause and run the same command again: it is made then"),
     "service": ("GP-CONV-001", "see `journalctl -u UNIT` on the host"),
 }

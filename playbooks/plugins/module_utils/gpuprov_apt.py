@@ -20,6 +20,7 @@ _INST = re.compile(
 _REMV = re.compile(r"^(?:Remv|Purg) (?P<name>[^ :]+)(?::(?P<arch>\S+))? \[(?P<old>[^\]]+)\]")
 _NEED = re.compile(r"^Need to get (?:[\d.,]+ [kMGT]?B/)?(?P<size>[\d.,]+ [kMGT]?B) of archives", re.MULTILINE)
 _GROW = re.compile(r"^After this operation, (?P<size>[\d.,]+ [kMGT]?B) of additional disk space", re.MULTILINE)
+_DKMS = re.compile(r"Error! |Consult \S+ for more information")
 _UNMET = re.compile(r"^The following packages have unmet dependencies:\n(?P<reasons> \S.*)\Z", re.MULTILINE | re.DOTALL)
 _URI = re.compile(r"^'[^']+' (?P<name>\S+) (?P<size>\d+) ?(?P<hash>\S*)$", re.MULTILINE)
 _KERNEL = re.compile(r"linux-image-(?:unsigned-)?\d")
@@ -346,8 +347,10 @@ def install_words(plan: Plan, todo: Todo) -> list[str]:
 
 
 def last_lines(text: str, count: int = 20) -> str:
-    """The end of a log, without empty lines."""
-    return "\n".join([line for line in text.splitlines() if line.strip()][-count:])
+    """The end of a log, without empty lines; before it what DKMS said further up, which all that follows hangs on."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    early, end = lines[:-count], lines[-count:]
+    return "\n".join([line for line in early if _DKMS.match(line)] + end)
 
 
 def reasons(text: str) -> str:

@@ -239,3 +239,10 @@ def test_a_satisfied_plan_asks_for_nothing() -> None:
 )
 def test_a_package_that_is_not_whole_or_not_at_its_version_is_to_do(here: apt.Installed) -> None:
     assert apt.compare(apt.Plan(install={"a": "1"}), {"a": here}).install == {"a": "1"}
+
+
+def test_the_end_of_a_log_keeps_what_dkms_said_before_it() -> None:
+    said = ["Error! Bad return status for module build on kernel: 6.1.0-21-amd64 (x86_64)"]
+    said += ["Consult /var/lib/dkms/nvidia/580.95.05/build/make.log for more information."]
+    later = [f" nvidia-open depends on part {number}; however:" for number in range(30)]
+    assert apt.last_lines("\n".join(["Setting up a", "", *said, *later])).splitlines() == [*said, *later[-20:]]

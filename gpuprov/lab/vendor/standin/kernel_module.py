@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 MODULES = Path("/lib/modules")
+BUILDS = Path("/var/lib/dkms/nvidia")
 PLACE = b"vermagic="
 FILLER = b"@" * 96
 """Room for the version magic in the packed module; what is left over becomes NUL bytes, which readers skip."""
@@ -27,7 +28,10 @@ def main() -> int:
         if action == "install":
             target.parent.mkdir(parents=True, exist_ok=True)
             temporary = target.with_suffix(".ko.new")
-            temporary.write_bytes(with_kernel(source.read_bytes(), kernel))
+            try:
+                temporary.write_bytes(with_kernel(source.read_bytes(), kernel))
+            except OSError as error:
+                return _build_failed(kernel, source.parent.name.removeprefix("nvidia-"), error)
             temporary.replace(target)
         else:
             target.unlink(missing_ok=True)
@@ -47,6 +51,16 @@ def with_kernel(module: bytes, kernel: str) -> bytes:
     if PLACE + FILLER not in module or len(magic) > len(FILLER):
         raise ValueError("the packed module has no room for the version magic")
     return module.replace(PLACE + FILLER, PLACE + magic.ljust(len(FILLER), b"\0"))
+
+
+def _build_failed(kernel: str, version: str, error: OSError) -> int:
+    """Says what DKMS says, as in github.com/NVIDIA/nvidia-container-toolkit/issues/361, and gives DKMS's status."""
+    log = BUILDS / version / "build/make.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(f"{error}\n")
+    sys.stderr.write(f"Error! Bad return status for module build on kernel: {kernel} ({os.uname().machine})\n")
+    sys.stderr.write(f"Consult {log} for more information.\n")
+    return 10
 
 
 def _make_index(kernel: str) -> None:
