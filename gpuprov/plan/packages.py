@@ -116,7 +116,7 @@ def _reason(name: str, after: str, action: Action, scene: Scene) -> str:
 def _hold(name: str, finding: Finding, scene: Scene) -> Change:
     hold = finding.expected == Known(value=True)
     if not hold:
-        reason = HAND_BACK if scene.want.pool.hand_back else f"{GONE}; it was there before gpuprov"
+        reason = HAND_BACK if scene.want.pool.hand_back else f"{GONE}; the package stays"
     elif name in scene.owned.packages:
         reason = "the hold was taken away by hand"
     else:
