@@ -108,8 +108,8 @@ _APT: Final = (
         r"Bad return status for module build on kernel: (?P<kernel>\S+).*?Consult (?P<log>\S+) for more information",
         "GP-CONV-002",
         "the driver's module does not build for the kernel {kernel}; the compiler's own words are in {log} on the host",
-        "end the cause (often headers or a compiler that do not fit the kernel), then run the same command again; the old"
-        " driver stays loaded until the next boot: do not reboot before",
+        "end the cause (often headers or a compiler that do not fit the kernel), then run the same command again; the"
+        " old driver stays loaded until the next boot: do not reboot before",
     ),
     _row(
         r"Could not get lock (?P<file>\S+?)\.? It is held by process (?P<pid>\d+) \((?P<name>[^)]*)\)",
