@@ -39,7 +39,8 @@ table inet {table} {{
   }}
 }}
 """
-_HOLDER = "import fcntl,time; f=open('/var/lib/dpkg/lock-frontend','w'); fcntl.lockf(f,fcntl.LOCK_EX); time.sleep(9999)"
+HOLDER = "import fcntl,time; f=open('/var/lib/dpkg/lock-frontend','w'); fcntl.lockf(f,fcntl.LOCK_EX); time.sleep(9999)"
+"""A program that holds dpkg's lock and never gives it back."""
 _DAEMON = "/etc/docker/daemon.json"
 _HARDWARE = "/usr/lib/lab-hardware/description.json"
 _FABRIC = "/etc/systemd/system/nvidia-fabricmanager.service.d/fault.conf"
@@ -127,7 +128,7 @@ def disk_full(rack: Rack) -> Iterator[None]:
 @contextmanager
 def lock_held(rack: Rack) -> Iterator[None]:
     """Another program holds dpkg's lock and never gives it back."""
-    rack.root(f'systemd-run --quiet --unit=holder python3 -c "{_HOLDER}"')
+    rack.root(f'systemd-run --quiet --unit=holder python3 -c "{HOLDER}"')
     try:
         yield
     finally:

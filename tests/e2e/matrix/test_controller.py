@@ -1,10 +1,16 @@
 """The controller is killed, interrupted, or cut off from the host, at every moment of a run."""
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from tests.e2e.matrix.case import Case, cases
-from tests.e2e.matrix.rack import Rack
-from tests.e2e.matrix.trial import Note, attempt
+from tests.e2e.matrix.moments import Watcher
+from tests.e2e.matrix.rack import SECONDS, Rack
+from tests.e2e.matrix.trial import Note, attempt, mend, noted
+from tests.e2e.site import GPUPROV, Ended
 
 pytestmark = [pytest.mark.lab, pytest.mark.matrix, pytest.mark.timeout(900)]
 
@@ -12,3 +18,37 @@ pytestmark = [pytest.mark.lab, pytest.mark.matrix, pytest.mark.timeout(900)]
 @pytest.mark.parametrize("case", cases("controller.yaml"))
 def test_what_a_lost_controller_leaves_is_mended(case: Case, rack: Rack, record_property: Note) -> None:
     attempt(case, rack, record_property)
+
+
+def test_a_second_controller_is_told_and_the_first_goes_on(rack: Rack, tmp_path: Path, record_property: Note) -> None:
+    """From a copy of the site's folder, as on another machine: the site's own lock is not the one that counts."""
+    other = tmp_path / "other"
+    shutil.copytree(rack.site.folder, other, ignore=shutil.ignore_patterns(".gpuprov"))
+    with noted(record_property, fault="two_controllers", at="unpacking, toolkit") as seen:
+        rack.ready()
+        rack.turn("toolkit")
+        for name in ("gpuprov.yaml", "gpuprov.lock"):
+            shutil.copy(rack.site.folder / name, other)
+        watcher = Watcher(rack)
+        run = rack.start("up", "--target", "onprem", "--yes", "--json", env={})
+        watcher.wait(run, "unpacking")
+        second = run_gpuprov(other, "up", "--target", "onprem", "--yes", "--json")
+        seen.update(status=str(second.status), told=" ".join(second.codes))
+        first = run.end(SECONDS)
+        assert first.status == 0, first.stderr
+        assert (second.status, second.codes[:1]) == (5, ["GP-RUN-011"]), second.stderr
+        assert str(run.process.pid) in second.stderr, "who holds the host is named"
+        found = rack.look()
+        seen["after"] = ", ".join(f"{name} {value}" for name, value in found.items())
+        assert (found["packages"], found["dpkg"], found["engine"]) == ("after", "whole", "active")
+        mend(rack)
+        seen["mended"] = "nothing to mend"
+        rack.known = True
+
+
+def run_gpuprov(folder: Path, *argv: str) -> Ended:
+    """Run gpuprov in a folder to its end."""
+    done = subprocess.run(
+        [str(GPUPROV), *argv], cwd=folder, capture_output=True, text=True, check=False, timeout=SECONDS
+    )
+    return Ended(status=done.returncode, stdout=done.stdout, stderr=done.stderr)

@@ -9,6 +9,7 @@ import pytest
 from gpuprov.lab import lab as labs
 from gpuprov.lab.seed import draw
 from tests.e2e.conftest import SEED, say
+from tests.e2e.matrix.faults import HOLDER
 from tests.e2e.matrix.trial import Note, noted
 from tests.e2e.site import LabSite, touched
 
@@ -24,7 +25,6 @@ pools:
   cpu: {{gpu: none, onprem: {{group: cpu}}, rollout: {{batch: "1"}}}}
 targets: {{onprem: {{inventory: inventory/site.yml}}}}
 """
-HOLDER = "import fcntl,time; f=open('/var/lib/dpkg/lock-frontend','w'); fcntl.lockf(f,fcntl.LOCK_EX); time.sleep(9999)"
 
 
 @pytest.fixture(scope="module")
