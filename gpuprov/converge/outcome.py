@@ -6,7 +6,7 @@ from typing import Any
 
 from gpuprov.converge.errors import diagnose
 from gpuprov.converge.events import Kind, TaskEvent
-from gpuprov.converge.types import HostOutcome, HostStatus
+from gpuprov.converge.types import Foresight, HostOutcome, HostStatus
 from gpuprov.model.diagnostic import Diagnostic
 
 
@@ -26,6 +26,8 @@ class Tally:
         self._packages: list[str] = []
         self._others: list[str] = []
         self._notes: list[str] = []
+        self._foresight: Foresight | None = None
+        self._removed: tuple[str, ...] = ()
 
     def take(self, event: TaskEvent) -> None:
         """Take one event of this host."""
@@ -35,10 +37,12 @@ class Tally:
         if event.kind in {Kind.FAILED, Kind.UNREACHABLE}:
             self._status = HostStatus.FAILED if event.kind is Kind.FAILED else HostStatus.UNREACHABLE
             self._diagnostics.append(diagnose(event, log=self.log))
+            self._removed = _removed(event.result)
         if event.kind is Kind.OK:
             self._packages += _moves(event.result, "packages")
             self._others += _moves(event.result, "others")
             self._notes += _notes(event)
+            self._foresight = _foresight(event.result) or self._foresight
 
     def outcome(self, *, ended: bool, cancelled: bool, tail: str) -> HostOutcome:
         """Say how the play ended on the host.
@@ -62,7 +66,27 @@ class Tally:
             packages=tuple(self._packages),
             others=tuple(self._others),
             notes=tuple(dict.fromkeys(self._notes)),
+            foresight=self._foresight,
+            removed=self._removed,
         )
+
+
+def _foresight(result: Mapping[str, Any]) -> Foresight | None:
+    """What a module that judged a transaction without running it said of its needs."""
+    if result.get("judged_only") is not True or "download" not in result:
+        return None
+    rollback = result.get("rollback")
+    return Foresight(
+        download=int(result["download"]),
+        growth=int(result.get("growth", 0)),
+        rollback=rollback if isinstance(rollback, Mapping) else {},
+    )
+
+
+def _removed(result: Mapping[str, Any]) -> tuple[str, ...]:
+    ours = result.get("gpuprov")
+    names = ours.get("removed") if isinstance(ours, Mapping) else None
+    return tuple(str(name) for name in names) if isinstance(names, list) else ()
 
 
 def _moves(result: Mapping[str, Any], key: str) -> list[str]:

@@ -40,6 +40,7 @@ def converge(
     report: Report,
     cancel: threading.Event | None = None,
     forks: int = 32,
+    only: str = "",
 ) -> ConvergeResult:
     """Run the play on hosts and say what it did on each.
 
@@ -52,6 +53,7 @@ def converge(
         report: where progress goes.
         cancel: set to stop after the running task.
         forks: at most so many hosts at once.
+        only: tag of the roles to run; empty for all.
 
     Raises:
         GpuprovError: the play did not start at all.
@@ -73,7 +75,7 @@ def converge(
             _write(file, to_yaml(passwords) + "\n")
             words += ["-i", str(file)]
         # No --diff: it would bring the text of the host's own files into the run's folder.
-        words += ["--check"] if check else []
+        words += [*(["--check"] if check else []), *(["--tags", only] if only else [])]
         environment = _environment(playbooks, short, max(1, min(len(members), forks)))
         status = _run(private, playbooks, short, words, environment, watch)
     tail = _tail(log)

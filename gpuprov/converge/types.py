@@ -1,9 +1,10 @@
 """What converge takes and gives, as values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from gpuprov.model.diagnostic import Diagnostic
 
@@ -14,6 +15,8 @@ class Removal:
 
     packages: tuple[str, ...] = ()
     """Names to remove, whatever version is installed."""
+    take_over: tuple[str, ...] = ()
+    """Those of the packages that somebody else installed; without it they would only lose their hold."""
     files: tuple[str, ...] = ()
     """Paths to delete."""
     sources: tuple[str, ...] = ()
@@ -26,6 +29,12 @@ class Removal:
     """Paths of files that are not ours and lose our keys."""
     pending: tuple[str, ...] = ()
     """Steps that a lost run left undone: `initramfs`."""
+    lock: tuple[str, ...] = ()
+    """Users whose accounts are closed."""
+    leave: tuple[tuple[str, str], ...] = ()
+    """Group and user that leaves it."""
+    restore: tuple[str, ...] = ()
+    """Kernel settings that become again what they were before gpuprov."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +56,18 @@ class HostStatus(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Foresight:
+    """What a look at the package transaction said, and no finished one says."""
+
+    download: int = 0
+    """Bytes that apt would fetch."""
+    growth: int = 0
+    """Bytes by which the disk's use would grow."""
+    rollback: Mapping[str, Any] = field(default_factory=dict)
+    """What of the old packages is kept, can be fetched, or is lost."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class HostOutcome:
     """What the play did on one host."""
 
@@ -63,6 +84,10 @@ class HostOutcome:
     """Moves of packages that are not in the plan (they rose, or came as a dependency)."""
     notes: tuple[str, ...] = ()
     """Sentences worth telling: a check that could not be made, a service that waits for the reboot."""
+    foresight: Foresight | None = None
+    """Of a look at the package transaction alone; None where apt had nothing to say."""
+    removed: tuple[str, ...] = ()
+    """Packages that apt would have removed beside the plan: why the transaction was refused."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

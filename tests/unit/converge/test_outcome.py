@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gpuprov.converge.events import Kind, is_end, parse_event
+from gpuprov.converge.events import Kind, TaskEvent, is_end, parse_event
 from gpuprov.converge.outcome import Tally
-from gpuprov.converge.types import HostOutcome, HostStatus
+from gpuprov.converge.types import Foresight, HostOutcome, HostStatus
 
 LOG = Path("/runs/1/ansible-1/artifacts/play/stdout")
 EVENTS = Path(__file__).parents[2] / "cases" / "converge" / "events"
@@ -96,3 +96,16 @@ def test_the_running_task_is_known() -> None:
             tally.take(found)
             seen.append((found.kind, tally.in_flight))
     assert seen == [(Kind.STARTED, "Look for Python"), (Kind.FAILED, "")]
+
+
+def test_a_look_tells_what_would_be_fetched_and_what_would_go() -> None:
+    tally = Tally("node-2", LOG)
+    look = {"judged_only": True, "download": 10, "growth": 20, "rollback": {"lost": ["a 1"]}}
+    tally.take(TaskEvent(kind=Kind.OK, host="node-2", task="t", action="gpuprov_packages", result=look))
+    done = TaskEvent(kind=Kind.OK, host="node-2", task="t", action="x", result={"judged_only": False, "download": 1})
+    tally.take(done)
+    found = tally.outcome(ended=True, cancelled=False, tail="").foresight
+    assert found == Foresight(download=10, growth=20, rollback={"lost": ["a 1"]})
+    refused = {"gpuprov": {"reason": "plan", "text": "t", "removed": ["site-monitor"]}}
+    tally.take(TaskEvent(kind=Kind.FAILED, host="node-2", task="t", action="gpuprov_packages", result=refused))
+    assert tally.outcome(ended=True, cancelled=False, tail="").removed == ("site-monitor",)

@@ -145,3 +145,9 @@ def test_a_hand_back_takes_the_record_away_and_leaves_packages() -> None:
         "transactions",
     }
     assert gone == {f"/var/lib/gpuprov/{name}" for name in (*everything, "backups")} | {"/var/cache/gpuprov"}
+
+
+def test_what_is_taken_over_is_told_beside_what_goes() -> None:
+    found = variables(removal=Removal(packages=("a", "b"), take_over=("b",)))
+    assert found["gpuprov_packages_remove"] == ["a", "b"]
+    assert found["gpuprov_packages_take_over"] == ["b"]
