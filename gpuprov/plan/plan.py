@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from gpuprov.model.change import Change, HostPlan, Plan
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.model.snapshot import Snapshot
+from gpuprov.plan.access import cure_access
+from gpuprov.plan.cdi import cure_cdi
 from gpuprov.plan.cure import Cure, Scene
 from gpuprov.plan.driver import LOADED, MODELS, NOUVEAU, ON_DISK, cure_driver
 from gpuprov.plan.files import cure_files
@@ -13,7 +15,9 @@ from gpuprov.plan.kernel import cure_kernel
 from gpuprov.plan.order import order
 from gpuprov.plan.packages import cure_packages
 from gpuprov.plan.pending import cure_pending
+from gpuprov.plan.rollback import rollback_of
 from gpuprov.plan.services import cure_services
+from gpuprov.plan.tuning import cure_tuning
 from gpuprov.want.owned import ADDRESS, owned_of
 from gpuprov.want.types import HostWant, Owned
 
@@ -49,6 +53,9 @@ def plan_host(findings: Iterable[Finding], want: HostWant, snapshot: Snapshot) -
         cure_kernel(scene, cure)
         cure_driver(scene, cure)
         cure_services(scene, cure)
+        cure_cdi(scene, cure)
+        cure_access(scene, cure)
+        cure_tuning(scene, cure)
     changes = order(cure.changes)
     reads = read_observations(_reads(changes, unwaived, cure), snapshot) if changes else {}
     boot = boot_id(snapshot)
@@ -61,6 +68,7 @@ def plan_host(findings: Iterable[Finding], want: HostWant, snapshot: Snapshot) -
         guard=guard_digest(reads, boot),
         boot_id=boot,
         reads=reads,
+        rollback=rollback_of(changes, snapshot),
     )
 
 

@@ -119,9 +119,15 @@ def _exporters(scene: Scene, cure: Cure) -> None:
                 cure.changes.append(_restart(finding.address, service.name, f"the {name} exporter does not answer"))
 
 
+def starts_anew(name: str, cure: Cure) -> bool:
+    """Whether a change that is planned already starts the unit anew: a boot, or its own."""
+    started = {Action.START, Action.RESTART}
+    return _reboots(cure) or any(c.action in started and c.subject == name for c in cure.changes)
+
+
 def _touched(service: ServiceWant, cure: Cure) -> bool:
     """Whether another change starts the unit anew."""
-    return _reboots(cure) or _started(service, cure)
+    return starts_anew(service.name, cure)
 
 
 def _reboots(cure: Cure) -> bool:

@@ -10,7 +10,9 @@ from gpuprov.model.fact import Absent, Known, Observation, Unknown
 from gpuprov.model.version import upstream
 from gpuprov.want.asked import owned_paths, wanted_paths
 from gpuprov.want.kernel import NEXT, RELEASE
+from gpuprov.want.cdi import CDI_STATE, wants_cdi
 from gpuprov.want.owned import ADDRESS, PENDING
+from gpuprov.want.settled import settled_expectations
 from gpuprov.want.types import Expectation, FileWant, HostWant, Merge, Owned, PackageWant, PoolWant, SourceWant
 
 GONE = "no longer in the spec"
@@ -47,7 +49,9 @@ def expectations(want: HostWant, owned: Owned | Unknown) -> tuple[Expectation, .
     else:
         parts = (_wanted(pool), _unwanted(pool, owned))
     rows = [row for part in parts for row in part]
-    return tuple(
+    known = owned if isinstance(owned, Owned) else Owned()
+    settled = settled_expectations(pool, known, HAND_BACK if pool.hand_back else GONE)
+    found = tuple(
         Expectation(
             address=row.address,
             value=row.value,
@@ -58,6 +62,7 @@ def expectations(want: HostWant, owned: Owned | Unknown) -> tuple[Expectation, .
         )
         for row in rows
     )
+    return (*found, *settled)
 
 
 def _wanted(pool: PoolWant) -> Iterator[_Row]:
@@ -73,6 +78,8 @@ def _wanted(pool: PoolWant) -> Iterator[_Row]:
     yield from _kernel(pool)
     yield from _driver(pool)
     yield from _gpus(pool)
+    if wants_cdi(pool):
+        yield _Row(CDI_STATE, Known("current"), "equal", "lock: the container toolkit describes the GPUs to containers")
 
 
 def _host(pool: PoolWant) -> Iterator[_Row]:
@@ -173,7 +180,7 @@ def _unwanted(pool: PoolWant, owned: Owned) -> Iterator[_Row]:
     for name in sorted(set(owned.packages) - wanted):
         if name in (owned.brought or ()):
             yield _Row(member_address("package", name, "version"), Absent(), "equal", GONE)
-        else:  # it was there before gpuprov came, or no record says otherwise: it stays, without a hold
+        else:  # there before gpuprov came, needed by more, or nobody knows: it stays, without a hold
             yield _Row(member_address("package", name, "held"), Known(value=False), "unset", GONE)
     yield from _absent_files(set(owned_paths(owned)) - set(wanted_paths(pool)), GONE)
     yield from _left_over(pool, owned, GONE)

@@ -8,6 +8,8 @@ from gpuprov.document.canonical import digest
 from gpuprov.lock.types import Lock, LockedPool, LockedSource
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.spec.types import FileSpec, GpuSpec, PoolSpec, Spec
+from gpuprov.want.access import SSHD_PATH, access_files, access_want
+from gpuprov.want.cdi import CDI_PATH, cdi_file, cdi_service
 from gpuprov.want.components import Components, wanted_units
 from gpuprov.want.files import (
     DAEMON_PATH,
@@ -18,9 +20,13 @@ from gpuprov.want.files import (
     runtime_file,
     source_want,
 )
+from gpuprov.want.kernel import kernel_file
+from gpuprov.want.packages import wanted_packages
+from gpuprov.want.tuning import tuning_files, tuning_services, tuning_want
 from gpuprov.want.types import DriverWant, FileWant, GpuWant, PackageWant, PoolWant, ServiceWant
+from gpuprov.want.updates import updates_file
 
-_RESERVED: Final = ("/var/lib/gpuprov/", "/etc/apt/sources.list.d/gpuprov-", "/etc/apt/keyrings/gpuprov-")
+_RESERVED: Final = ("/var/lib/gpuprov/", "/etc/apt/sources.list.d/gpuprov-", "/etc/apt/keyrings/gpuprov-", SSHD_PATH)
 
 
 def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components: Components) -> PoolWant:
@@ -45,9 +51,14 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
     not_built = tuple(_not_built(pool, spec))
     if not_built:
         raise GpuprovError(*not_built)
-    packages, written = _packages(locked), _written(lock, locked)
+    packages, written = wanted_packages(lock, locked), _written(lock, locked)
     names = {package.name for package in packages}
-    services = wanted_units(components, names, spec.exporters, gpus=pool.gpu is not None)
+    tuning = tuning_want(spec.tuning, gpus=pool.gpu is not None)
+    units = wanted_units(components, names, spec.exporters, gpus=pool.gpu is not None)
+    driver = _driver(locked, pool)
+    described = driver is not None and bool(names & set(components.toolkit_packages))
+    services = (*units, *tuning_services(tuning), *((cdi_service(),) if described else ()))
+    own = (*access_files(spec.access), *tuning_files(tuning), *((cdi_file(),) if described else ()))
     want = PoolWant(
         pool=pool.name,
         target=target,
@@ -55,24 +66,19 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
         arch=locked.arch,
         packages=packages,
         sources=tuple(source_want(source, locked.arch) for source in written),
-        files=_files(locked, packages, written, spec, components),
+        files=_files(locked, packages, written, spec, components, own),
         services=services,
         exporters=_exporters(services),
-        driver=_driver(locked, pool),
+        driver=driver,
         on_disk=locked.driver,
         gpu=_gpus(pool.gpu, f"pools.{pool.name}.gpu.model", components),
         verify=pool.verify,
+        kernel=locked.kernel,
+        access=access_want(spec.access),
+        tuning=tuning,
         digest="",
     )
     return replace(want, digest=digest(asdict(want)))
-
-
-def _packages(locked: LockedPool) -> tuple[PackageWant, ...]:
-    rows = sorted(locked.packages, key=lambda row: row.name)
-    return tuple(
-        PackageWant(name=row.name, version=row.version, arch=row.arch, source=row.source, sha256=row.sha256)
-        for row in rows
-    )
 
 
 def _written(lock: Lock, locked: LockedPool) -> tuple[LockedSource, ...]:
@@ -114,12 +120,17 @@ def _files(
     sources: tuple[LockedSource, ...],
     spec: Spec,
     components: Components,
+    own: tuple[FileWant, ...],
 ) -> tuple[FileWant, ...]:
-    files = [pins_file(packages, sources)] if packages else []
+    files = [*own]
+    if packages:
+        files += [pins_file(packages, sources), updates_file(package.name for package in packages)]
     if locked.driver:  # also without GPUs: an image made there boots on hosts with GPUs
         files.append(nouveau_file())
     if set(components.toolkit_packages) & {package.name for package in packages}:
         files.append(runtime_file(components.engine_unit))
+    if locked.kernel:
+        files.append(kernel_file(locked.kernel, MARKER))
     ours = {file.path: file for file in files}
     for file in spec.files:
         ours[file.path] = _spec_file(file, ours.get(file.path), spec)

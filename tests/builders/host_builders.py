@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gpuprov.lock.types import Lock, LockedPool, LockedSource
+from gpuprov.lock.kernel import kernel_names
+from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
 from gpuprov.model.address import member_address, split_address
 from gpuprov.model.change import Action, Change, HostPlan
 from gpuprov.model.fact import Absent, Fact, Known, Observation, Unknown
@@ -22,10 +23,12 @@ from gpuprov.spec.types import (
     Spec,
     StackSpec,
 )
+from gpuprov.want.cdi import CDI_STATE, CDI_UNIT
 from gpuprov.want.components import Components, UnitRow
 from gpuprov.want.expectations import expectations
 from gpuprov.want.files import DAEMON_PATH, merge_json, source_paths
 from gpuprov.want.host import host_want
+from gpuprov.want.kernel import NEXT, RELEASE
 from gpuprov.want.merged import without_ours
 from gpuprov.want.owned import PENDING, owned_of
 from gpuprov.want.pool import pool_want
@@ -53,14 +56,15 @@ COMPONENTS = Components(
 )
 
 
-def make_lock(versions: Mapping[str, str] = VERSIONS, driver: str = "580.95.05") -> Lock:
+def make_lock(versions: Mapping[str, str] = VERSIONS, driver: str = "580.95.05", kernel: str = "") -> Lock:
     """A lock with one pool, `train`; packages named nvidia*, libcuda*, cuda* and dcgm come from the source nvidia."""
+    versions = {**versions, **dict.fromkeys(kernel_names(kernel), "6.1.140-1")}
     rows = tuple(
         PackageRow(
             name=name,
             version=version,
             arch="amd64",
-            source="os" if name.startswith(("docker", "prometheus")) else "nvidia",
+            source="os" if name.startswith(("docker", "prometheus", "linux")) else "nvidia",
             sha256=hashlib.sha256(f"{name}={version}".encode()).hexdigest(),
         )
         for name, version in sorted(versions.items())
@@ -79,7 +83,17 @@ def make_lock(versions: Mapping[str, str] = VERSIONS, driver: str = "580.95.05")
             name="os", url="http://repo.example/os", suite="x", components=("main",), fingerprints=(), on_host=False
         ),
     )
-    pool = LockedPool(pool="train", os="debian-12", arch="amd64", requests=(), packages=rows, bounds=(), driver=driver)
+    asked = (Request(name=row.name, constraint="", source="", address="stack") for row in rows)
+    pool = LockedPool(
+        pool="train",
+        os="debian-12",
+        arch="amd64",
+        requests=tuple(request for request in asked if not request.name.startswith("linux")),
+        packages=rows,
+        bounds=(),
+        driver=driver,
+        kernel=kernel,
+    )
     return Lock(
         spec_inputs="s", catalog_inputs={"gpus.X": "c"}, sources=sources, pools={"train": pool}, digest="sha256:lock"
     )
@@ -130,10 +144,11 @@ def make_want(
     files: Mapping[str, str] | None = None,
     driver: str = "580.95.05",
     host: str = "node-1",
+    kernel: str = "",
 ) -> HostWant:
     """The want of one host of the pool `train`."""
     pool = make_pool(gpus=gpus, driver=bool(driver))
-    want = pool_want(make_lock(versions, driver), make_spec(pool, files), pool, "onprem", components=COMPONENTS)
+    want = pool_want(make_lock(versions, driver, kernel), make_spec(pool, files), pool, "onprem", components=COMPONENTS)
     return host_want(want, host)
 
 
@@ -176,7 +191,7 @@ def owned_value(pool: PoolWant) -> dict[str, Any]:
         "files": {path: digest for path, digest in digests.items() if path not in shared},
         "sources": [source.name for source in pool.sources],
         "want": pool.digest,
-        "brought": sorted(package.name for package in pool.packages),
+        "brought": sorted(package.name for package in pool.packages if not package.needed),
         "merged": {file.path: {"ours": file.text, "before": "{}"} for file in pool.files if file.path in shared},
     }
 
@@ -216,6 +231,7 @@ def fresh(want: HostWant) -> Snapshot:
         "stack.driver.nvml": None,
         "stack.driver.modules": None,
         "stack.container.runtimes": None,
+        "stack.cdi.state": None,
         "gpu.models": None,
         "gpuprov.owned": None,
     }
@@ -266,8 +282,11 @@ class FakeHost:
                 self._start(name)
             case Action.LOAD:
                 self._load()
+            case Action.BOOT:
+                self.seen[NEXT] = Known(name)
             case Action.REBOOT:
                 self._reboot()
+                self.seen[RELEASE] = self.seen.get(NEXT, Absent())
             case _:
                 raise AssertionError(action)
 
@@ -349,6 +368,8 @@ class FakeHost:
         self._set("service", name, "active", Known("active"))
         if name == "docker":
             self._read_runtimes()
+        if name == CDI_UNIT:
+            self.seen[CDI_STATE] = Known("current")
         exporter = next((s.exporter for s in self.want.pool.services if s.name == name), "")
         if exporter:
             self._set("exporter", exporter, "answers", Known(True))

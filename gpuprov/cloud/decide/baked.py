@@ -4,10 +4,12 @@ from dataclasses import asdict, replace
 from typing import Final
 
 from gpuprov.document.canonical import digest
+from gpuprov.want.cdi import CDI_PATH
 from gpuprov.want.files import DAEMON_PATH, NOUVEAU_PATH, PINS_PATH
+from gpuprov.want.kernel import KERNEL_PATH
 from gpuprov.want.types import PoolWant, ServiceWant
 
-_SOFTWARE_FILES: Final = frozenset({DAEMON_PATH, NOUVEAU_PATH, PINS_PATH})
+_SOFTWARE_FILES: Final = frozenset({CDI_PATH, DAEMON_PATH, KERNEL_PATH, NOUVEAU_PATH, PINS_PATH})
 """Files that belong to the packages. The spec's other files are cheap on a running host: no reason for an image."""
 _FORM: Final = 1
 """Number of this digest's form: a change of what it covers makes every image outdated at once."""
@@ -44,6 +46,7 @@ def builder_want(want: PoolWant) -> PoolWant:
         want,
         driver=None,
         gpu=None,
+        kernel_runs=False,
         verify=(),
         services=tuple(_without_gpus(service) for service in want.services),
         exporters=tuple(name for name in want.exporters if name not in dark),

@@ -64,6 +64,8 @@ from ansible.module_utils import gpuprov_merge, gpuprov_taken  # noqa: E402
 from ansible.module_utils import gpuprov_record as record  # noqa: E402
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
 
+PLAIN = {"LC_ALL": "C.UTF-8", "LANGUAGE": "", "SYSTEMD_COLORS": "0"}
+UNITS = {".service", ".mount", ".timer"}
 UNKNOWN_FLAG = ("unknown flag", "unrecognized option", "flag provided but not defined")
 
 
@@ -167,18 +169,19 @@ class Files:
         Raises:
             Failed: one does not come up with the new file.
         """
-        if self.check or not self.restarts + self.reloads:
+        if self.check:
             return
-        environment = {"LC_ALL": "C.UTF-8", "LANGUAGE": "", "SYSTEMD_COLORS": "0"}
-        if any(path.startswith("/etc/systemd/") for path in self.changes):
-            self.module.run_command(["systemctl", "daemon-reload"], environ_update=environment, check_rc=True)
+        # Units that are new, or that start later, are read when they start: gpuprov_services sees to that.
+        gone = any(path.startswith("/etc/systemd/") and not Path(path).exists() for path in self.changes)
+        if gone or (self.restarts and any(path.startswith("/etc/systemd/") for path in self.changes)):
+            self.module.run_command(["systemctl", "daemon-reload"], environ_update=PLAIN, check_rc=True)
         # What does not run, or is not there any more, has nothing to read anew.
         calls = [("try-restart", unit) for unit in self.restarts]
         calls += [("try-reload-or-restart", unit) for unit in self.reloads if unit not in self.restarts]
         for verb, unit in calls:
             if verb != "try-restart" and self.module.run_command(["systemctl", "-q", "is-active", unit])[0]:
                 continue
-            code, out, err = self.module.run_command(["systemctl", verb, unit], environ_update=environment)
+            code, out, err = self.module.run_command(["systemctl", verb, unit], environ_update=PLAIN)
             if code:
                 _, log, _ = self.module.run_command(["journalctl", "-u", unit, "-n", "12", "--no-pager", "-o", "cat"])
                 raise Failed(unit, "it does not come up with its new file", f"{(out + err).strip()}\n{log.strip()}")
@@ -232,12 +235,21 @@ class Files:
         self._change(name, name, before, after)
         if self.check:
             return
+        self._stop_unit(path)
         if backup.exists() and self.module.params["backups"]:
             shutil.move(backup, path)  # also across file systems
         else:
             path.unlink()
         record.sync_folder(path.parent)
         self._remember(name, None)
+
+    def _stop_unit(self, path: Path) -> None:
+        """A unit of ours is stopped and disabled before its file goes: systemd would keep both otherwise."""
+        if str(path.parent) != "/etc/systemd/system" or path.suffix not in UNITS:
+            return
+        code, out, err = self.module.run_command(["systemctl", "disable", "--now", path.name], environ_update=PLAIN)
+        if code:
+            raise Failed(str(path), "the unit cannot be stopped and disabled", (out + err).strip())
 
     def delete_folder(self, name: str) -> None:
         """Delete a folder of ours."""

@@ -30,9 +30,11 @@ def test_a_hand_back_takes_files_sources_and_holds_and_no_package() -> None:
     assert gone.sources == ("nvidia",)
     assert gone.release == tuple(sorted({*VERSIONS, "htop"}))
     assert gone.files == (
+        "/etc/apt/apt.conf.d/52gpuprov-unattended-upgrades",
         "/etc/apt/preferences.d/gpuprov.pref",
         "/etc/modprobe.d/gpuprov-nouveau.conf",
         "/etc/motd",
+        "/etc/systemd/system/gpuprov-cdi.service",
         "/etc/x",
     )
 

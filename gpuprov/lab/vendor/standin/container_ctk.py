@@ -1,6 +1,8 @@
-"""Stand-in for nvidia-ctk: `runtime configure` for docker and containerd, `cdi generate` and `cdi list`."""
+"""Stand-in for nvidia-ctk: `runtime configure` for docker and containerd, CDI, and the links below /dev/char."""
 
 import json
+import os
+import stat
 import sys
 import time
 from collections.abc import Sequence
@@ -29,7 +31,12 @@ def main() -> int:
         return generate(kit, arguments[2:])
     if arguments[:2] == ["cdi", "list"]:
         return list_devices(kit)
-    sys.stderr.write("nvidia-ctk (stand-in): only runtime configure, cdi generate, cdi list and --version\n")
+    if arguments == ["system", "create-dev-char-symlinks", "--create-all"]:
+        return link_devices(Path("/dev"))
+    sys.stderr.write(
+        "nvidia-ctk (stand-in): only runtime configure, cdi generate, cdi list, system create-dev-char-symlinks "
+        "and --version\n"
+    )
     return 2
 
 
@@ -94,10 +101,34 @@ def specification(nvml: Nvml, script: str, version: str) -> dict[str, Any]:
         "env": ["NVIDIA_VISIBLE_DEVICES=void"],
         "deviceNodes": [{"path": "/dev/nvidiactl"}],
         "mounts": [
-            {"hostPath": script, "containerPath": "/usr/bin/nvidia-smi", "options": ["ro", "nosuid", "nodev", "rbind"]}
+            {"hostPath": host, "containerPath": inside, "options": ["ro", "nosuid", "nodev", "rbind", "rprivate"]}
+            for host, inside in [(script, "/usr/bin/nvidia-smi"), *((path, path) for path in libraries(nvml))]
         ],
     }
     return {"cdiVersion": version, "kind": "nvidia.com/gpu", "devices": devices, "containerEdits": edits}
+
+
+def libraries(nvml: Nvml) -> list[str]:
+    """Gives the driver's libraries, whose names carry its version: a specification of another driver's is stale."""
+    found = [
+        path
+        for name in ("libcuda", "libnvidia-ml")
+        for path in sorted(nvml.root.glob(f"usr/lib/*/{name}.so.{nvml.library}"))
+    ]
+    return [f"/{path.relative_to(nvml.root)}" for path in found]
+
+
+def link_devices(devices: Path) -> int:
+    """Makes the links that runc and systemd know devices by, as `system create-dev-char-symlinks` does."""
+    for path in sorted(devices.glob("nvidia*")):
+        found = path.lstat()
+        if not stat.S_ISCHR(found.st_mode):
+            continue
+        link = devices / "char" / f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
+        link.parent.mkdir(exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to(f"../{path.name}")
+    return 0
 
 
 def list_devices(kit: Kit) -> int:

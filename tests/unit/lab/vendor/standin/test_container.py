@@ -87,3 +87,19 @@ def test_the_cdi_specification_has_a_device_for_each_index_each_uuid_and_all(nvm
         "deviceNodes": [{"path": "/dev/nvidia0"}, {"path": "/dev/nvidia1"}]
     }
     assert (found["kind"], found["cdiVersion"]) == ("nvidia.com/gpu", "0.7.0")
+
+
+def test_the_specification_names_the_driver_s_libraries_by_their_version(nvml: Nvml) -> None:
+    folder = nvml.root / "usr/lib/x86_64-linux-gnu"
+    folder.mkdir(parents=True, exist_ok=True)
+    for version in (nvml.library, "570.1.2"):
+        (folder / f"libcuda.so.{version}").touch()
+    mounts = container_ctk.specification(nvml, "/script", "0.7.0")["containerEdits"]["mounts"]
+    found = [mount["hostPath"] for mount in mounts if "libcuda" in mount["hostPath"]]
+    assert found == [f"/usr/lib/x86_64-linux-gnu/libcuda.so.{nvml.library}"]
+
+
+def test_files_that_are_no_devices_get_no_link(tmp_path: Path) -> None:
+    (tmp_path / "nvidia0").touch()
+    assert container_ctk.link_devices(tmp_path) == 0
+    assert not (tmp_path / "char").exists()
