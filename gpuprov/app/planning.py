@@ -41,9 +41,15 @@ def play_want(want: HostWant, snapshot: Snapshot, waivers: tuple[Waiver, ...]) -
     return leave_alone(want, left) if left else want
 
 
-def is_proven(want: HostWant, snapshot: Snapshot) -> bool:
-    """Whether there is nothing to verify, or the verify commands already succeeded on the host for this want."""
-    return not want.pool.verify or snapshot.observe("gpuprov.proven") == Known(want.digest)
+def is_proven(want: HostWant, snapshot: Snapshot, *, more: bool) -> bool:
+    """Whether there is nothing to try on a host that is as wanted, or the last proof succeeded for this want.
+
+    Args:
+        want: the host's.
+        snapshot: what was seen of it.
+        more: whether there is something to try beside the verify commands.
+    """
+    return not (want.pool.verify or more) or snapshot.observe("gpuprov.proven") == Known(want.digest)
 
 
 def plan_fleet(

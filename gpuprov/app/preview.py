@@ -8,6 +8,7 @@ from gpuprov.app.host_rules import host_warnings
 from gpuprov.app.observe import observe, split
 from gpuprov.app.planning import plan_fleet, with_absent
 from gpuprov.app.site import Site, open_site
+from gpuprov.app.steps import steps_of
 from gpuprov.model.diagnostic import Diagnostic, status_of
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import Report
@@ -60,6 +61,7 @@ def look_at(site: Site, request: UpRequest, report: Report) -> Preview:
     snapshots, not_observed = split(observe(fleet.hosts, fleet, request.access, report))
     planned = with_absent(plan_fleet(fleet, snapshots, not_observed, lock=ground.lock, waivers=waivers), found.absent)
     planned = replace(planned, plan=replace(planned.plan, resources=found.resources))
+    steps_of(site, fleet, planned, request.access)  # what `up` would refuse is refused here too
     return Preview(
         planned=planned,
         diagnostics=(

@@ -8,10 +8,12 @@ from gpuprov.app.access import Access
 from gpuprov.app.hosts import Fleet
 from gpuprov.app.observe import observe, observe_settled, split
 from gpuprov.app.planning import is_proven, plan_fleet, plan_of, play_want
+from gpuprov.app.steps import Steps, shows_gpus
 from gpuprov.converge.locate import find_playbooks
 from gpuprov.converge.runner import converge
 from gpuprov.converge.types import HostOutcome, Removal, RunDocuments
 from gpuprov.document.canonical import canonical_json
+from gpuprov.model.change import HostPlan
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.host import Host
 from gpuprov.model.planned import Planned
@@ -38,8 +40,8 @@ class Work:
     documents: RunDocuments
     """Spec and lock in full, as they are kept on every host; the lock is empty for a hand-back."""
     waivers: tuple[Waiver, ...] = ()
-    batches: Mapping[str, str] = field(default_factory=dict)
-    """Pool -> hosts at a time, as the spec writes it; one where the pool is missing."""
+    steps: Steps = field(default_factory=Steps)
+    """How many hosts at a time, and what is done around that, as the spec writes it."""
 
 
 def look_and_plan(
@@ -126,17 +128,23 @@ def log_trouble(journal: Journal) -> tuple[Diagnostic, ...]:
 
 def _targets(work: Work) -> list[Target]:
     plans = {plan.host: plan for plan in work.planned.plan.hosts}
-    return [
-        Target(
-            host=host,
-            want=work.fleet.wants[host.name],
-            plan=plans[host.name],
-            batch=work.batches.get(host.pool, "1"),
-            proven=is_proven(work.fleet.wants[host.name], work.planned.snapshots[host.name]),
-        )
-        for host in work.fleet.hosts
-        if host.name in plans
-    ]
+    return [_target(work, host, plans[host.name]) for host in work.fleet.hosts if host.name in plans]
+
+
+def _target(work: Work, host: Host, plan: HostPlan) -> Target:
+    want, snapshot = work.fleet.wants[host.name], work.planned.snapshots[host.name]
+    steps = work.steps.of(host)
+    containers = shows_gpus(want, plan, snapshot, work.waivers)
+    return Target(
+        host=host,
+        want=want,
+        plan=plan,
+        steps=steps,
+        proven=is_proven(want, snapshot, more=containers or steps.drain is not None),
+        before=snapshot,
+        containers=containers,
+        scheduler=work.steps.scheduler(host),
+    )
 
 
 def _patience(access: Access) -> Patience:
@@ -196,13 +204,4 @@ def _tools(work: Work, journal: Journal, report: Report, cancel: threading.Event
 
 
 def _removal(target: Target) -> Removal:
-    gone = removals(target.plan)
-    return Removal(
-        packages=gone.packages,
-        files=gone.files,
-        sources=gone.sources,
-        release=gone.release,
-        restart=gone.restart,
-        take_back=gone.take_back,
-        pending=gone.pending,
-    )
+    return Removal(**removals(target.plan)._asdict())

@@ -20,6 +20,7 @@ from gpuprov.app.rolling import (
     told_to_journal,
 )
 from gpuprov.app.site import Site, open_site
+from gpuprov.app.steps import steps_of
 from gpuprov.converge.types import RunDocuments
 from gpuprov.model.change import Plan
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
@@ -62,6 +63,7 @@ def up(request: UpRequest, *, ask: Ask, report: Report) -> RunResult:
         told = (*site.warnings, *settled, *found.diagnostics, *host_warnings(work.planned))
         if _is_done(work.planned.plan):
             return _as_it_is(work, found, report, told)
+        work.steps.refuse_closed(work.planned)
         if not ask(work.planned.plan, told):
             declined = Diagnostic(code="GP-RUN-005", summary="nothing was changed", severity=Severity.NOTE)
             return RunResult(
@@ -75,13 +77,14 @@ def up(request: UpRequest, *, ask: Ask, report: Report) -> RunResult:
 def _plan(site: Site, ground: Ground, found: Found, request: UpRequest, report: Report) -> Work:
     planned = look_and_plan(found.fleet, request.access, report, lock=ground.lock, waivers=site.spec.waivers)
     planned = with_absent(planned, found.absent)
+    steps = steps_of(site, found.fleet, planned, request.access)
     return Work(
         fleet=found.fleet,
         planned=replace(planned, plan=replace(planned.plan, resources=found.resources)),
         access=request.access,
         documents=RunDocuments(spec=site.text, lock=ground.lock_text),
         waivers=site.spec.waivers,
-        batches={name: pool.rollout.batch for name, pool in site.spec.pools.items()},
+        steps=steps,
     )
 
 

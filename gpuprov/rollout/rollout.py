@@ -1,30 +1,33 @@
-"""The rollout itself: every pool in its batches; in each round look again, converge, reboot where needed, prove."""
+"""The rollout itself: in each round take work off, converge, reboot where needed, prove, give work back."""
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, zip_longest
 
-from gpuprov.converge.types import HostOutcome
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.run import HostResult, HostState
-from gpuprov.model.snapshot import NotObserved, Snapshot
-from gpuprov.plan.guard import moved
-from gpuprov.rollout.batches import in_batches
+from gpuprov.model.snapshot import NotObserved
+from gpuprov.rollout.batches import Round, in_rounds
+from gpuprov.rollout.drain import give_back, is_drained_first
+from gpuprov.rollout.freeing import free
 from gpuprov.rollout.host_lock import HostLocks
-from gpuprov.rollout.proof import prove, verify
+from gpuprov.rollout.proof import Proof, keep_word, prove, verify
 from gpuprov.rollout.reboot import reboot_host
+from gpuprov.rollout.results import changed, failed, interrupted, not_started
 from gpuprov.rollout.types import Patience, Target, Tools
+from gpuprov.rollout.window import refuse_closed
+from gpuprov.spec.times import seconds_of
 from gpuprov.transport.pool import run_on_all
 
 
 def roll_out(
     targets: Sequence[Target], *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event
 ) -> tuple[HostResult, ...]:
-    """Bring each target to its want, batch after batch; the first failure stops the batches that follow.
+    """Bring each target to its want, batch after batch; as many failures as a pool allows stop all.
 
     Args:
         targets: hosts with their plans; satisfied ones are answered without touching them.
@@ -37,17 +40,23 @@ def roll_out(
         One result per target, in the order given.
     """
     satisfied = [target for target in targets if target.plan.satisfied]
-    look = partial(_as_wanted, tools=tools, patience=patience, report=report)
+    look = partial(_as_wanted, tools=tools, patience=patience, report=report, cancel=cancel)
     results = {result.host: result for result in run_on_all(satisfied, look, limit=patience.width)}
-    batches = list(_batches([target for target in targets if not target.plan.satisfied]))
-    for number, batch in enumerate(batches, start=1):
-        failed = any(result.state is HostState.FAILED for result in results.values())
-        if failed or cancel.is_set():
-            results |= {target.host.name: _not_started(target) for target in batch}
+    rounds = in_rounds([target for target in targets if not target.plan.satisfied])
+    for number, round_ in enumerate(rounds, start=1):
+        if number > 1 and not _over(targets, results, rounds[: number - 1]):
+            _pause(round_, report=report, cancel=cancel)
+        if _over(targets, results, rounds[: number - 1]) or cancel.is_set():
+            results |= {target.host.name: not_started(target) for target in round_.targets}
+            continue
+        closed = {t.host.name: refuse_closed(t.host.pool, t.steps, tools.clock()) for t in round_.targets}
+        results |= {t.host.name: not_started(t, closed[t.host.name]) for t in round_.targets if closed[t.host.name]}
+        batch = [target for target in round_.targets if not closed[target.host.name]]
+        if not batch:
             continue
         names = [target.host.name for target in batch]
-        tools.record("batch", "begin", {"number": number, "of": len(batches), "hosts": list(names)})
-        report(Progress(phase="batch", done=number, total=len(batches), text=", ".join(names)))
+        tools.record("batch", "begin", {"number": number, "of": len(rounds), "hosts": list(names)})
+        report(Progress(phase="batch", done=number, total=len(rounds), text=", ".join(names)))
         for result in _run_batch(batch, tools=tools, patience=patience, report=report, cancel=cancel):
             results[result.host] = result
             tools.record("host", "end", {"host": result.host, "state": str(result.state)})
@@ -55,78 +64,79 @@ def roll_out(
     return tuple(results[target.host.name] for target in targets)
 
 
-def _as_wanted(target: Target, *, tools: Tools, patience: Patience, report: Report) -> HostResult:
-    """A host that needs no change: left alone when it was proven for this want, else its verify commands run."""
+def _over(targets: Sequence[Target], results: Mapping[str, HostResult], done: Sequence[Round]) -> bool:
+    """Whether no further batch may begin: a canary failed, or more hosts of a pool than it allows."""
+    bad = {name for name, result in results.items() if result.state is HostState.FAILED}
+    if any(target.host.name in bad for round_ in done if round_.canary for target in round_.targets):
+        return True
+    counts = Counter(target.host.pool for target in targets if target.host.name in bad)
+    return any(counts[target.host.pool] > target.steps.max_failures for target in targets)
+
+
+def _pause(round_: Round, *, report: Report, cancel: threading.Event) -> None:
+    """Wait between two batches, as long as the most patient pool of the next one says."""
+    longest = max((target.steps.pause for target in round_.targets), key=seconds_of)
+    if seconds_of(longest) > 0:
+        report(Progress(phase="batch", text=f"waiting {longest} before the next batch"))
+        cancel.wait(seconds_of(longest))
+
+
+def _as_wanted(
+    target: Target, *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event
+) -> HostResult:
+    """A host that needs no change: left alone when it was proven for this want, else proven now.
+
+    Work that an earlier, lost run took off it comes back.
+    """
     result = HostResult(
         host=target.host.name,
         pool=target.host.pool,
         state=HostState.SATISFIED,
         remaining=(*target.plan.not_curable, *target.plan.unknown),
     )
-    failed = () if target.proven else verify(target, tools=tools, patience=patience, report=report)
-    return replace(result, state=HostState.FAILED, diagnostics=failed) if failed else result
+    if target.proven:
+        return result
+    proof = verify(target, target.before, tools=tools, patience=patience, report=report)
+    return _with_work(target, proof, result, tools=tools, report=report, cancel=cancel)
 
 
-def _batches(targets: Sequence[Target]) -> Iterator[tuple[Target, ...]]:
-    """Rounds: the n-th batch of every pool together; each pool keeps its own limit, and a failure stops all of them."""
-    pools: dict[str, list[Target]] = {}
-    for target in targets:
-        pools.setdefault(target.host.pool, []).append(target)
-    rounds = zip_longest(*(in_batches(members, members[0].batch) for members in pools.values()), fillvalue=())
-    yield from (tuple(chain.from_iterable(batches)) for batches in rounds)
-
-
-def _not_started(target: Target) -> HostResult:
-    return HostResult(host=target.host.name, pool=target.host.pool, state=HostState.NOT_STARTED)
-
-
-def _failed(target: Target, diagnostics: Sequence[Diagnostic], result: HostResult | None = None) -> HostResult:
-    base = result or _not_started(target)
-    return replace(base, state=HostState.FAILED, diagnostics=tuple(diagnostics))
+def _with_work(
+    target: Target, proof: Proof, result: HostResult, *, tools: Tools, report: Report, cancel: threading.Event
+) -> HostResult:
+    """The result of a proof; a host that is proven gets the work back that gpuprov took off it."""
+    if proof.failed:
+        return failed(target, proof.failed, result)
+    if not proof.drained:
+        return result
+    back = give_back(target, proof.drained, tools=tools, report=report, cancel=cancel)
+    result = replace(result, notes=(*result.notes, *back.notes))
+    refused = back.refused or keep_word(target, tools)
+    return failed(target, refused, result) if refused else result
 
 
 def _run_batch(
     batch: Sequence[Target], *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event
 ) -> list[HostResult]:
     started = time.monotonic()
-    results: dict[str, HostResult] = {}
-    standing = []
     with HostLocks(tools.connect, tools.owner) as locks:
         held = locks.take_all([target.host for target in batch], width=patience.width)
-        seen = tools.observe([target.host for target in batch if target.host.name not in held])
-        for target in batch:
-            refusal = held.get(target.host.name) or _look_again(target, seen[target.host.name], tools)
-            if refusal:
-                results[target.host.name] = _failed(target, refusal)
-            else:
-                standing.append(target)
-        if standing:
+        freed = free(batch, held, tools=tools, patience=patience, report=report, cancel=cancel)
+        results = dict(freed.results)
+        if freed.targets:
             results |= _converge_and_prove(
-                standing, tools=tools, locks=locks, patience=patience, report=report, cancel=cancel
+                freed.targets, tools=tools, locks=locks, patience=patience, report=report, cancel=cancel
             )
+    for target in freed.targets:
+        results[target.host.name] = _with_notes(target, results[target.host.name], freed.notes)
     seconds = time.monotonic() - started
     return [replace(results[target.host.name], seconds=seconds) for target in batch]
 
 
-def _look_again(target: Target, seen: Snapshot | NotObserved, tools: Tools) -> tuple[Diagnostic, ...]:
-    """Refuse a host that is not what the plan was made from, or needs a change that nobody was shown."""
-    if isinstance(seen, NotObserved):
-        return (seen.diagnostic,)
-    shown = {(change.address, change.action, change.after) for change in target.plan.changes}
-    fresh = tools.plan(target, seen).changes
-    unseen = [change.address for change in fresh if (change.address, change.action, change.after) not in shown]
-    changed = dict.fromkeys([*moved(target.plan, seen), *unseen])
-    if not changed:
-        return ()
-    return (
-        Diagnostic(
-            code="GP-PLAN-001",
-            address=target.host.name,
-            summary="the host moved since the plan was made; nothing was changed on it",
-            detail="moved: " + ", ".join(changed),
-            hint="run `gpuprov up` again: it makes a new plan and shows it",
-        ),
-    )
+def _with_notes(target: Target, result: HostResult, drained: Mapping[str, tuple[str, ...]]) -> HostResult:
+    notes = [*result.notes, *drained.get(target.host.name, ())]
+    if result.state is HostState.FAILED and is_drained_first(target):
+        notes.append("no new work begins on it: it stays drained until a run has proven it")
+    return replace(result, notes=tuple(dict.fromkeys(notes)))
 
 
 def _converge_and_prove(
@@ -143,48 +153,25 @@ def _converge_and_prove(
         outcomes = tools.converge(targets)
     except GpuprovError as error:
         # The play did not start: what other batches did must still be told.
-        return {target.host.name: _failed(target, error.diagnostics) for target in targets}
+        return {target.host.name: failed(target, error.diagnostics) for target in targets}
     tools.record("converge", "end", {"hosts": {name: str(o.status) for name, o in outcomes.items()}})
     results: dict[str, HostResult] = {}
     good: list[Target] = []
     for target in targets:
         outcome = outcomes[target.host.name]
-        results[target.host.name] = _result_of(target, outcome)
+        results[target.host.name] = changed(target, outcome)
         if outcome.diagnostics:
-            results[target.host.name] = _failed(target, outcome.diagnostics, results[target.host.name])
+            results[target.host.name] = failed(target, outcome.diagnostics, results[target.host.name])
         else:
             good.append(target)
     if cancel.is_set():
-        return {**results, **{t.host.name: _interrupted(t, results[t.host.name]) for t in good}}
+        return {**results, **{t.host.name: interrupted(t, results[t.host.name]) for t in good}}
 
     def finish(target: Target) -> HostResult:
         result = results[target.host.name]
         return _finish(target, result, tools=tools, locks=locks, patience=patience, report=report, cancel=cancel)
 
     return {**results, **{result.host: result for result in run_on_all(good, finish, limit=patience.width)}}
-
-
-def _result_of(target: Target, outcome: HostOutcome) -> HostResult:
-    return HostResult(
-        host=target.host.name,
-        pool=target.host.pool,
-        state=HostState.CHANGED,
-        tasks=outcome.tasks,
-        changed=outcome.changed,
-        packages=outcome.packages,
-        others=outcome.others,
-        notes=outcome.notes,
-    )
-
-
-def _interrupted(target: Target, result: HostResult) -> HostResult:
-    diagnostic = Diagnostic(
-        code="GP-RUN-003",
-        address=target.host.name,
-        summary="interrupted after the host was changed and before it was proven",
-        hint="run the same command again: it looks at the host anew and goes on from there",
-    )
-    return _failed(target, [diagnostic], result)
 
 
 def _finish(
@@ -203,12 +190,12 @@ def _finish(
         rebooted = _reboot_if_needed(target, tools=tools, patience=patience, report=report, cancel=cancel)
         locks.keep(target.host)
         tools.record("proof", "begin", {"host": target.host.name})
-        failed, remaining = prove(target, tools=tools, patience=patience, report=report, cancel=cancel)
-        tools.record("proof", "end", {"host": target.host.name, "proven": not failed})
+        proof = prove(target, tools=tools, patience=patience, report=report, cancel=cancel)
+        tools.record("proof", "end", {"host": target.host.name, "proven": not proof.failed})
     except GpuprovError as error:
-        return _failed(target, error.diagnostics, result)
-    result = replace(result, rebooted=rebooted, remaining=remaining)
-    return _failed(target, failed, result) if failed else result
+        return failed(target, error.diagnostics, result)
+    result = replace(result, rebooted=rebooted, remaining=proof.remaining)
+    return _with_work(target, proof, result, tools=tools, report=report, cancel=cancel)
 
 
 def _reboot_if_needed(

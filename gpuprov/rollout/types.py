@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from gpuprov.converge.types import HostOutcome
 from gpuprov.model.change import HostPlan
+from gpuprov.model.facet import Cost
 from gpuprov.model.host import Host
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.rollout.reboot import Connect
+from gpuprov.rollout.window import now
+from gpuprov.spec.rollout import RolloutSpec
 from gpuprov.store.lock import Owner, owner_now
 from gpuprov.want.types import HostWant
 
@@ -22,10 +26,16 @@ class Target:
     host: Host
     want: HostWant
     plan: HostPlan
-    batch: str = "1"
-    """The pool's batch, from the spec."""
+    steps: RolloutSpec = field(default_factory=RolloutSpec)
+    """The pool's rollout, from the spec."""
     proven: bool = True
-    """Whether the verify commands already succeeded for this want: then a host that is as wanted is left alone."""
+    """Whether the last proof succeeded for this want: then a host that is as wanted is left alone."""
+    before: Snapshot | None = None
+    """What was seen of the host when the plan was made."""
+    containers: bool = False
+    """Whether a container on the host must see the GPUs."""
+    scheduler: Host | None = None
+    """The host on which Slurm's commands run; None: the host itself."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +53,8 @@ class Tools:
     """Write a journal entry: step, `begin` or `end`, data."""
     owner: Owner = field(default_factory=lambda: owner_now(["gpuprov"]))
     """Who changes the hosts: their locks name it."""
+    clock: Callable[[], datetime] = now
+    """The time, for the windows in which batches may begin."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,3 +69,8 @@ class Patience:
     """For each verify command of the spec."""
     width: int = 32
     """Hosts that are rebooted, proven or verified at the same time, within a batch."""
+
+
+def disturbs(plan: HostPlan) -> bool:
+    """Whether a plan restarts a service or its host: what costs nothing is done under running work."""
+    return any(change.cost is not Cost.NOTHING for change in plan.changes)

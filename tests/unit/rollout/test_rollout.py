@@ -17,9 +17,10 @@ from gpuprov.model.progress import ignore_progress
 from gpuprov.model.run import HostState
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.plan.guard import boot_id, guard_digest, read_observations
-from gpuprov.rollout.proof import PROVEN
+from gpuprov.rollout.marks import PROVEN
 from gpuprov.rollout.rollout import roll_out
 from gpuprov.rollout.types import Patience, Target, Tools
+from gpuprov.spec.rollout import RolloutSpec
 from gpuprov.transport.protocol import Outcome
 from gpuprov.want.types import HostWant, PoolWant
 
@@ -152,7 +153,7 @@ class FakeTransport:
                 fake.boot += 1
                 fake.loaded = fake.version
             return Outcome(status=0, stdout=b"", stderr=b"", seconds=0.0)
-        if command.startswith("mkdir "):
+        if command.startswith(("mkdir ", "rm -f ", "if [ -e ")):
             return Outcome(status=0, stdout=b"", stderr=b"", seconds=0.0)
         self.site.diary.append(f"verify {self.name}")
         return Outcome(status=fake.verify_status, stdout=b"", stderr=b"no devices\n", seconds=0.0)
@@ -196,7 +197,7 @@ def run(
             host=Host(name=name, pool="train", target="onprem", connection=Connection(host=name, address="192.0.2.1")),
             want=HostWant(host=name, pool=pool_want("train", verify), digest="sha256:host"),
             plan=HostPlan(host=name, pool="train", changes=()),
-            batch=batch,
+            steps=RolloutSpec(batch=batch),
             proven=proven,
         )
         for name in site.hosts
