@@ -53,6 +53,22 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Rollback:
+    """Whether a host could be brought back to the packages that a plan moves or removes; each as `name version`."""
+
+    kept: tuple[str, ...] = ()
+    """Their archives are on the host."""
+    fetched: tuple[str, ...] = ()
+    """A source of the host still has them: they are fetched before anything is changed."""
+    lost: tuple[str, ...] = ()
+    """No source has them: there is no way back to them."""
+    unseen: tuple[str, ...] = ()
+    """They are not on the host, and nobody has looked yet whether a source has them."""
+    size: int = 0
+    """Bytes of all archives that the host keeps now."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class HostPlan:
     """All changes of one host, in order; none means that the host is satisfied."""
 
@@ -68,6 +84,8 @@ class HostPlan:
     boot_id: str = ""
     reads: Mapping[str, str] = field(default_factory=dict)
     """Digest of each observation under the guard, by address: they tell what moved."""
+    rollback: Rollback | None = None
+    """None where no package that is there moves: there is nothing to go back to."""
 
     @property
     def satisfied(self) -> bool:

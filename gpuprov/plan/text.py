@@ -5,11 +5,13 @@ from typing import Any, Final
 from gpuprov.compare.finding_text import finding_value, read_finding, read_name
 from gpuprov.document.envelope import open_document, seal
 from gpuprov.document.shape import Fields
-from gpuprov.model.change import Action, Change, HostPlan, Plan
+from gpuprov.model.change import Action, Change, HostPlan, Plan, Rollback
 from gpuprov.model.facet import Cost
+from gpuprov.plan.foreseen_text import foreseen_value, read_foreseen
 from gpuprov.plan.guard import guard_digest
 
 KIND: Final = "Plan"
+_OLD: Final = ("kept", "fetched", "lost", "unseen")
 _TEXTS: Final = ("address", "subject", "before", "after", "reason", "diff")
 
 
@@ -59,6 +61,9 @@ def _host_value(host: HostPlan) -> dict[str, Any]:
         "changes": [change_value(change) for change in host.changes],
         "not_curable": [finding_value(finding) for finding in host.not_curable],
         "unknown": [finding_value(finding) for finding in host.unknown],
+        "disturbs": list(host.disturbs),
+        **({} if host.foreseen is None else {"foreseen": foreseen_value(host.foreseen)}),
+        **({} if host.rollback is None else {"rollback": _rollback_value(host.rollback)}),
     }
 
 
@@ -78,6 +83,9 @@ def _host(row: Fields) -> HostPlan:
         guard=row.text("guard"),
         boot_id=row.text("boot_id"),
         reads=_texts(row, "reads"),
+        disturbs=row.texts("disturbs"),
+        foreseen=read_foreseen(row.fields("foreseen")) if row.has("foreseen") else None,
+        rollback=_rollback(row.fields("rollback")) if row.has("rollback") else None,
     )
     if host.guard != guard_digest(host.reads, host.boot_id):
         row.refuse("guard", "the guard does not fit the observations that the plan names")
@@ -87,6 +95,15 @@ def _host(row: Fields) -> HostPlan:
 def _change(row: Fields) -> Change:
     texts = {name: row.text(name) for name in _TEXTS}
     return Change(action=read_name(row, "action", Action), cost=read_name(row, "cost", Cost), **texts)
+
+
+def _rollback_value(rollback: Rollback) -> dict[str, Any]:
+    return {**{name: list(getattr(rollback, name)) for name in _OLD}, "size": rollback.size}
+
+
+def _rollback(row: Fields) -> Rollback:
+    kept, fetched, lost, unseen = (row.texts(name) for name in _OLD)
+    return Rollback(kept=kept, fetched=fetched, lost=lost, unseen=unseen, size=row.integer("size"))
 
 
 def _texts(row: Fields, key: str) -> dict[str, str]:
