@@ -10,6 +10,7 @@ from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.model.version import upstream
 from gpuprov.plan.cure import Cure, Scene, text_of
 from gpuprov.plan.packages import DPKG, MOVES
+from gpuprov.want.kernel import RELEASE
 
 ON_DISK: Final = "stack.driver.on_disk"
 LOADED: Final = "stack.driver.loaded"
@@ -25,6 +26,11 @@ def cure_driver(scene: Scene, cure: Cure) -> None:
     A reboot is planned only where the module on disk is the right one, or becomes so by the packages: a reboot that
     cannot help would be repeated by every `up`.
     """
+    if any(change.address == RELEASE for change in cure.changes):
+        # Another kernel has modules of its own: what is wrong with this one's is judged anew after the boot.
+        models = scene.at(MODELS)
+        cure.leave([models] if models is not None and models.kind is FindingKind.DIFFERENT else [])
+        return
     disk_changes = _changes_disk(scene, cure)
     disk = scene.at(ON_DISK)
     if disk is not None and (not disk_changes or disk.kind is FindingKind.UNKNOWN):

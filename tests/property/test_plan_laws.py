@@ -22,6 +22,7 @@ from gpuprov.want.types import HostWant
 
 WANT = make_want()
 NO_GPUS = make_want(gpus=False)
+KERNEL = make_want(kernel="6.1.0-37-amd64")
 BASES = {
     "satisfied": (WANT, satisfied(WANT)),
     "by hand": (WANT, satisfied(WANT, owned=False)),
@@ -33,11 +34,14 @@ BASES = {
         satisfied(make_want({**VERSIONS, "htop": "3.2-1"}, files={"/etc/motd": "GPU host\n", "/etc/x": "x"})),
     ),
     "no gpus": (NO_GPUS, satisfied(NO_GPUS)),
+    "kernel": (KERNEL, satisfied(KERNEL)),
 }
 OTHER = {
     "package[*].version": st.sampled_from(["0.1-1", "999:1-1", "580.82.07-1"]),
     "package[*].state": st.sampled_from(["half-configured", "unpacked"]),
     "apt.dpkg": st.just(["docker.io"]),
+    "host.kernel.release": st.just("6.1.0-40-amd64"),
+    "host.kernel.next": st.just("6.1.0-40-amd64"),
     "stack.driver.on_disk": st.sampled_from(["570.172.08", "535.261.03"]),
     "stack.driver.loaded": st.sampled_from(["570.172.08", "535.261.03"]),
     "stack.driver.nvml": st.sampled_from(["570.172.08", "580.95"]),
