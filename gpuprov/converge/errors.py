@@ -200,6 +200,10 @@ _REASONS: Final[Mapping[str, tuple[str, str]]] = {
         "GP-CONV-001",
         "nothing was started; see `systemctl status` on the host, then run the same command again",
     ),
+    "rollback": (
+        "GP-BACK-001",
+        "nothing was changed on the host; offer these packages in one of its sources, or give --no-rollback",
+    ),
     "space": ("GP-CONV-003", "free space on that file system and run the same command again"),
     "verify": ("GP-CONV-002", "see the transaction's log in /var/lib/gpuprov/transactions on the host"),
     "file": ("GP-CONV-001", "the old file is still in place"),

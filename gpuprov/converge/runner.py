@@ -15,10 +15,11 @@ import ansible_runner
 
 from gpuprov.converge.events import Kind, is_end, parse_event
 from gpuprov.converge.inventory import inventory, secrets, to_yaml
+from gpuprov.converge.kept import kept_variables
 from gpuprov.converge.outcome import Tally
 from gpuprov.converge.short_folder import short_folder
-from gpuprov.converge.types import ConvergeResult, Removal, RunDocuments
-from gpuprov.converge.variables import document_variables, host_variables
+from gpuprov.converge.types import ConvergeResult, Keeping, Removal, RunDocuments
+from gpuprov.converge.variables import RECORD, document_variables, host_variables
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.host import Host
 from gpuprov.model.progress import Progress, Report
@@ -41,6 +42,7 @@ def converge(
     cancel: threading.Event | None = None,
     forks: int = 32,
     only: str = "",
+    keeping: Mapping[str, Keeping] | None = None,
 ) -> ConvergeResult:
     """Run the play on hosts and say what it did on each.
 
@@ -54,6 +56,7 @@ def converge(
         cancel: set to stop after the running task.
         forks: at most so many hosts at once.
         only: tag of the roles to run; empty for all.
+        keeping: host name -> what it keeps for a rollback, or goes back to; any other host keeps nothing.
 
     Raises:
         GpuprovError: the play did not start at all.
@@ -62,6 +65,8 @@ def converge(
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     members = [host for host, _, _ in hosts]
     variables = {host.name: host_variables(want, removal, when=when) for host, want, removal in hosts}
+    for name, kept in (keeping or {}).items():
+        variables[name] |= kept_variables(kept, documents, RECORD)
     shared = document_variables(documents) | {"gpuprov_packages_lock_timeout": apt_lock_timeout()}
     _write(private / "inventory.yml", to_yaml(inventory(members, variables, shared)) + "\n")
     log = private / "artifacts" / "play" / "stdout"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.want.types import HostWant
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +44,24 @@ class RunDocuments:
 
     spec: str
     lock: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Keeping:
+    """What a host keeps of a run, so that it can be brought back to it; or the run that it is brought back to."""
+
+    run: str
+    """Name of the run."""
+    want: HostWant
+    """The whole want; the play may work from less of it."""
+    found: HostWant | None = None
+    """The host as it is now, in case no run is kept there; None where it has nothing to go back to."""
+    required: bool = True
+    """Whether nothing is changed where a rollback would not be possible."""
+    restore: str = ""
+    """Name of the run that the host is brought back to; empty for a step forward."""
+    documents: RunDocuments | None = None
+    """The host's own, where it is brought back; None takes the run's."""
 
 
 class HostStatus(StrEnum):

@@ -138,7 +138,7 @@ def _record(want: HostWant, when: str) -> Variables:
             "gpuprov_record_delete": [str(RECORD / name) for name in names],
             # A later run then saves anew what it finds.
             "gpuprov_record_delete_folders": [
-                *(str(RECORD / name) for name in ("transactions", "backups")),
+                *(str(RECORD / name) for name in ("transactions", "backups", "rollback", "runs")),
                 "/var/cache/gpuprov",
             ],
         }
