@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from gpuprov.app.access import Access
 from gpuprov.app.hosts import Fleet
+from gpuprov.app.keeping import Keep, keeping_of
 from gpuprov.app.observe import observe, observe_settled, split
 from gpuprov.app.planning import is_proven, plan_fleet, plan_of, play_want
 from gpuprov.app.steps import Steps, shows_gpus
@@ -42,6 +43,8 @@ class Work:
     waivers: tuple[Waiver, ...] = ()
     steps: Steps = field(default_factory=Steps)
     """How many hosts at a time, and what is done around that, as the spec writes it."""
+    keep: Keep | None = None
+    """What hosts keep for a rollback, or go back to; None keeps nothing."""
 
 
 def look_and_plan(
@@ -192,6 +195,7 @@ def _tools(work: Work, journal: Journal, report: Report, cancel: threading.Event
             report=report,
             cancel=cancel,
             forks=work.access.forks,
+            keeping=keeping_of(work.keep, targets, work.planned.snapshots, journal.name),
         )
         return result.hosts
 
