@@ -33,6 +33,8 @@ class UpRequest:
     """Whether `up` reads every resource from AWS first, so that what was changed there by hand is seen."""
     delete_data: tuple[str, ...] = ()
     """Storage whose data goes too, for `destroy` in the cloud."""
+    no_rollback: bool = False
+    """Whether `up` goes on where the old packages cannot be kept, so that there is no way back to them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

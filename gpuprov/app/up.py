@@ -8,6 +8,7 @@ from gpuprov.app.ground import Found, Ground, Grown, UpRequest, open_ground
 from gpuprov.app.host_rules import host_warnings
 from gpuprov.app.hosts import Fleet
 from gpuprov.app.interrupt import cancelled_by_interrupt, interrupted
+from gpuprov.app.keeping import Keep
 from gpuprov.app.planning import seen_later, with_absent, with_more
 from gpuprov.app.preview import unobserved
 from gpuprov.app.rolling import (
@@ -85,6 +86,7 @@ def _plan(site: Site, ground: Ground, found: Found, request: UpRequest, report: 
         documents=RunDocuments(spec=site.text, lock=ground.lock_text),
         waivers=site.spec.waivers,
         steps=steps,
+        keep=None if request.release else Keep(required=not request.no_rollback),
     )
 
 

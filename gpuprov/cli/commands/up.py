@@ -22,11 +22,15 @@ from gpuprov.cli.options import (
 @target_option
 @access_options
 @cloud_options
+@click.option(
+    "--no-rollback", is_flag=True, help="Go on where no source has the old packages: there is no way back to them then."
+)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @verbose_option
 @json_option
 def command(
-    *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], refresh: bool, yes: bool,
+    *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], refresh: bool, no_rollback: bool,
+    yes: bool,
     verbose: bool, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Make what is missing, bring hosts to the locked stack, and prove it.
@@ -36,7 +40,9 @@ def command(
     and an instance, bucket or volume is replaced or deleted only when it is named with --replace.
     """
     return apply(
-        UpRequest(spec=spec, access=access, target=target, replace=replace, refresh=refresh),
+        UpRequest(
+            spec=spec, access=access, target=target, replace=replace, refresh=refresh, no_rollback=no_rollback
+        ),
         yes=yes,
         verbose=verbose,
         as_json=as_json,
