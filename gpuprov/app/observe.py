@@ -54,6 +54,7 @@ def _look(
     request = ProbeRequest(
         paths=tuple(sorted({path for each in asked for path in each.paths})),
         services=tuple(sorted({service for each in asked for service in each.services})),
+        settings=tuple(sorted({key for each in asked for key in each.settings})),
     )
     probed = probe_hosts(hosts, request, limit=access.forks, timeout=access.probe_seconds, report=report)
     return {host.name: found.result for host, found in zip(hosts, probed, strict=True)}

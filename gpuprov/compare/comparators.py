@@ -104,6 +104,23 @@ def _lacks(ours: object, there: object) -> bool:
     return type(ours) is not type(there) or ours != there
 
 
+def compare_members(expected: Value, observed: Value) -> bool | None:
+    """Whether a list has all of `has` and none of `lacks`; its other members are not ours."""
+    if not isinstance(expected, Mapping) or not isinstance(observed, list):
+        return None
+    has, lacks = expected.get("has", []), expected.get("lacks", [])
+    if not isinstance(has, list) or not isinstance(lacks, list):
+        return None
+    return all(value in observed for value in has) and not any(value in observed for value in lacks)
+
+
+def compare_excludes(expected: Value, observed: Value) -> bool | None:
+    """Whether a list has none of the expected values; what is absent has none."""
+    if not isinstance(expected, list) or not isinstance(observed, list):
+        return None
+    return not any(value in observed for value in expected)
+
+
 def compare_set(expected: Value, observed: Value) -> bool | None:
     """Whether two lists have the same members, in any order and number."""
     if not isinstance(expected, list) or not isinstance(observed, list):
@@ -160,6 +177,8 @@ COMPARATORS: Final[Mapping[str, Comparator]] = {
     "upstream": compare_upstream,
     "contains": compare_contains,
     "lacks": compare_lacks,
+    "members": compare_members,
+    "excludes": compare_excludes,
     "set": compare_set,
     "within": compare_within,
     "unset": compare_unset,
@@ -172,6 +191,8 @@ COMPARATORS: Final[Mapping[str, Comparator]] = {
 SYMMETRIC: Final[Mapping[str, str]] = {
     "contains": "equal",
     "lacks": "equal",
+    "members": "set",
+    "excludes": "set",
     "within": "set",
     "unset": "equal",
     "boot": "equal",

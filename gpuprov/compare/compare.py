@@ -59,13 +59,18 @@ def _find(expectation: Expectation, snapshot: Snapshot, side: str) -> Finding | 
         expected=expectation.value,
         observed=observed,
         sides=(side, snapshot.host),
-        parity=facet.parity,
+        parity=_wanted_class(facet),
         cost=expectation.cost,
         reason=why or facet.reason,
         curable=expectation.curable,
         origin=expectation.reason,
         evidence=_evidence(expectation.address, facet, snapshot),
     )
+
+
+def _wanted_class(facet: Facet) -> ParityClass:
+    """What two hosts may well differ in counts all the same where it is wanted."""
+    return ParityClass.MUST_EQUAL if facet.parity is ParityClass.INFORMATIONAL else facet.parity
 
 
 def _evidence(address: str, facet: Facet, *sides: Snapshot) -> tuple[SideEvidence, ...]:
@@ -100,7 +105,7 @@ def _disagree(expected: Observation, observed: Observation, comparator: str) -> 
             )
         return None if same else (FindingKind.DIFFERENT, "")
     if isinstance(expected, Known):
-        return None if comparator in {"unset", "lacks"} else (FindingKind.MISSING, "")
+        return None if comparator in {"unset", "lacks", "excludes"} else (FindingKind.MISSING, "")
     return None if isinstance(observed, Absent) else (FindingKind.UNEXPECTED, "")
 
 

@@ -207,6 +207,11 @@ _REASONS: Final[Mapping[str, tuple[str, str]]] = {
     "space": ("GP-CONV-003", "free space on that file system and run the same command again"),
     "verify": ("GP-CONV-002", "see the transaction's log in /var/lib/gpuprov/transactions on the host"),
     "file": ("GP-CONV-001", "the old file is still in place"),
+    "account": (
+        "GP-CONV-001",
+        "end the cause on the host, or change `access` of the spec, and run the same command again",
+    ),
+    "setting": ("GP-CONV-001", "this host cannot have it: take it out of `tuning`, or out of this host's pool"),
     "grub": ("GP-CONV-001", "run `update-grub` on the host to see it, end the cause, and run the same command again"),
     "initramfs": ("GP-CONV-001", "end the cause and run the same command again: it is made then"),
     "service": ("GP-CONV-001", "see `journalctl -u UNIT` on the host"),

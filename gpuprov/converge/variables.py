@@ -7,8 +7,11 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gpuprov.converge.settled import settled_variables
 from gpuprov.converge.types import Removal, RunDocuments
+from gpuprov.want.access import SSHD_PATH, is_access_file
 from gpuprov.want.files import DAEMON_PATH, PINS_PATH, source_paths
+from gpuprov.want.tuning import is_tuning_file
 from gpuprov.want.types import FileWant, HostWant, Merge, PoolWant
 
 RECORD: Final = PurePosixPath("/var/lib/gpuprov")
@@ -29,6 +32,7 @@ def host_variables(want: HostWant, removal: Removal, *, when: str) -> Variables:
     return {
         **_packages(want.pool, removal),
         **_files(want.pool, removal),
+        **settled_variables(want.pool, removal),
         **_services(want.pool, removal),
         **_record(want, when),
     }
@@ -65,16 +69,19 @@ def _files(pool: PoolWant, removal: Removal) -> Variables:
         "modules": [],
         "kernel": [],
         "container": [],
+        "access": [],
+        "tuning": [],
         "files": [],
     }
     for file in pool.files:
         rooms[_role_of(file.path, merge=file.merge)].append(file)
     gone: dict[str, list[str]] = {room: [] for room in rooms}
     for path in removal.files:
-        gone[_role_of(path)].append(path)
+        if path != SSHD_PATH:  # the step that wrote it takes it away, and tells sshd
+            gone[_role_of(path)].append(path)
     gone["sources"] += [path for name in removal.sources for path in source_paths(name)]
     written = {f"gpuprov_{room}_files": [_file(file) for file in files] for room, files in rooms.items()}
-    deleted = {f"gpuprov_{room}_delete": sorted(gone[room]) for room in ("sources", "modules", "kernel", "files")}
+    deleted = {f"gpuprov_{room}_delete": sorted(gone[room]) for room in gone if room != "container"}
     return {
         **written,
         **deleted,
@@ -97,6 +104,10 @@ def _of_sources(pool: PoolWant) -> list[FileWant]:
 def _role_of(path: str, *, merge: Merge = Merge.REPLACE) -> str:
     if merge is Merge.JSON:
         return "container"
+    if is_access_file(path):
+        return "access"
+    if is_tuning_file(path):
+        return "tuning"
     for prefix, role in (("/etc/apt/", "sources"), ("/etc/modprobe.d/", "modules"), ("/etc/default/grub.d/", "kernel")):
         if path.startswith(prefix):
             return role
@@ -131,7 +142,17 @@ def _services(pool: PoolWant, removal: Removal) -> Variables:
 
 def _record(want: HostWant, when: str) -> Variables:
     if want.pool.hand_back:
-        names = ("want.json", "spec.yaml", "lock.json", "owned.json", "installed.json", "merged.json", "proven")
+        names = (
+            "want.json",
+            "spec.yaml",
+            "lock.json",
+            "owned.json",
+            "installed.json",
+            "merged.json",
+            "access.json",
+            "tuning.json",
+            "proven",
+        )
         return {
             "gpuprov_record_documents": [],
             "gpuprov_record_files": [],

@@ -16,6 +16,8 @@ class Action(StrEnum):
     UPGRADE = "upgrade"
     DOWNGRADE = "downgrade"
     REMOVE = "remove"
+    TAKE_OVER = "take over"
+    """Remove what somebody else installed: the stack takes its place."""
     HOLD = "hold"
     RELEASE = "release"
     """Take a hold away."""
@@ -25,6 +27,19 @@ class Action(StrEnum):
     DELETE = "delete"
     TAKE_BACK = "take back"
     """Take our keys out of a file that is not ours."""
+    ADD = "add"
+    """Make a user or a group."""
+    JOIN = "join"
+    """Put a user into a group."""
+    LEAVE = "leave"
+    """Take a user out of a group."""
+    LOCK = "lock"
+    """Close a user's account: it expires, and nothing of it is deleted."""
+    UNLOCK = "unlock"
+    SET = "set"
+    """Set a kernel setting."""
+    RESTORE = "restore"
+    """Set a kernel setting to what it was before gpuprov."""
     START = "start"
     ENABLE = "enable"
     RESTART = "restart"
@@ -69,6 +84,20 @@ class Rollback:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Foreseen:
+    """What apt itself said of the package transaction, simulated on the host."""
+
+    others: tuple[str, ...] = ()
+    """Moves of packages that gpuprov does not own, as `name from -> to`: they rise, or come as a dependency."""
+    download: int = 0
+    """Bytes that the host fetches."""
+    growth: int = 0
+    """Bytes by which the disk's use grows."""
+    untold: str = ""
+    """Why apt could not be asked; empty where it was."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class HostPlan:
     """All changes of one host, in order; none means that the host is satisfied."""
 
@@ -84,6 +113,10 @@ class HostPlan:
     boot_id: str = ""
     reads: Mapping[str, str] = field(default_factory=dict)
     """Digest of each observation under the guard, by address: they tell what moved."""
+    foreseen: Foreseen | None = None
+    """None where no package moves, or nobody asked apt."""
+    disturbs: tuple[str, ...] = ()
+    """Who has a GPU open now and would be ended by the plan: containers, jobs, services, processes."""
     rollback: Rollback | None = None
     """None where no package that is there moves: there is nothing to go back to."""
 

@@ -89,6 +89,15 @@ ROWS: Final[tuple[Facet, ...]] = (
     ),
     facet_row("host.clock.zone", "", "clock", "equal", _I, Cost.OBSERVED, "times in logs are in this zone"),
     facet_row("host.cpu.count", "", "hardware", "equal", _I, Cost.OBSERVED, "processors that jobs can have"),
+    facet_row(
+        "host.cpu.governor",
+        "tuning.governor",
+        "hardware",
+        "equal",
+        _M,
+        Cost.NOTHING,
+        "processors that save power make the same job slower",
+    ),
     facet_row("host.cpu.model", "", "hardware", "equal", _I, Cost.OBSERVED, "what feeds the GPUs"),
     facet_row(
         "host.firewall.input",
@@ -150,6 +159,9 @@ ROWS: Final[tuple[Facet, ...]] = (
     facet_row(
         "host.reboot_required", "", "kernels", "equal", _I, Cost.OBSERVED, "packages whose update takes a reboot"
     ),
+    facet_row(
+        "host.ssh.keys", "access.groups", "sshd", "contains", _I, Cost.NOTHING, "where sshd looks for the keys of users"
+    ),
     facet_row("host.sudo", "", "sudo", "set", _I, Cost.OBSERVED, "who may become root"),
     facet_row(
         "apt.conflicts",
@@ -168,7 +180,7 @@ ROWS: Final[tuple[Facet, ...]] = (
     facet_row("apt.pins", "", "unattended", "equal", _I, Cost.OBSERVED, "which source goes before which"),
     facet_row("apt.unattended", "", "unattended", "equal", _M, Cost.OBSERVED, "packages move while nobody looks"),
     facet_row(
-        "apt.unattended_blacklist", "", "unattended", "set", _I, Cost.OBSERVED, "packages that stay when others move"
+        "apt.unattended_blacklist", "lock", "unattended", "set", _I, Cost.NOTHING, "packages that stay when others move"
     ),
     facet_row(
         "apt.unattended_origins",
@@ -198,15 +210,21 @@ ROWS: Final[tuple[Facet, ...]] = (
     facet_row("disk[*].volume", "", "disks", "equal", _T, Cost.OBSERVED, "the EBS volume behind a disk"),
     facet_row(
         "group[*].gid",
-        "",
+        "access.groups",
         "accounts",
         "equal",
         _I,
-        Cost.OBSERVED,
+        Cost.NOTHING,
         "files on shared storage belong to numbers, not names",
     ),
     facet_row(
-        "group[*].members", "", "accounts", "set", _I, Cost.OBSERVED, "groups give access to GPUs, containers and data"
+        "group[*].members",
+        "access.groups",
+        "accounts",
+        "members",
+        _I,
+        Cost.NOTHING,
+        "groups give access to GPUs, containers and data",
     ),
     facet_row("interface[*].driver", "", "interfaces", "equal", _T, Cost.OBSERVED, "what drives a network interface"),
     facet_row(
@@ -230,11 +248,11 @@ ROWS: Final[tuple[Facet, ...]] = (
     facet_row("interface[*].state", "", "interfaces", "equal", _T, Cost.OBSERVED, "whether a link is up"),
     facet_row(
         "limit[*].value",
-        "",
+        "tuning.limits",
         "limits",
         "equal",
         _M,
-        Cost.OBSERVED,
+        Cost.NOTHING,
         "RDMA and data loaders fail at limits that are too low",
     ),
     facet_row("mount[*].bytes", "", "mounts", "equal", _T, Cost.OBSERVED, "size of a file system"),
@@ -253,14 +271,14 @@ ROWS: Final[tuple[Facet, ...]] = (
     facet_row(
         "mount[*].type", "", "mounts", "equal", _T, Cost.OBSERVED, "file systems differ in speed and in what they can"
     ),
-    facet_row("sysctl[*].configured", "", "sysctl", "equal", _I, Cost.OBSERVED, "what the next boot sets"),
+    facet_row("sysctl[*].configured", "tuning.sysctl", "sysctl", "equal", _I, Cost.NOTHING, "what the next boot sets"),
     facet_row(
         "sysctl[*].value",
-        "",
+        "tuning.sysctl",
         "sysctl",
         "equal",
         _M,
-        Cost.OBSERVED,
+        Cost.NOTHING,
         "settings of the kernel that change speed and behaviour",
     ),
     facet_row(
@@ -268,12 +286,21 @@ ROWS: Final[tuple[Facet, ...]] = (
     ),
     facet_row("user[*].shell", "", "accounts", "equal", _I, Cost.OBSERVED, "an account without a shell cannot log in"),
     facet_row(
-        "user[*].uid",
-        "",
+        "user[*].state",
+        "access.groups",
         "accounts",
         "equal",
         _I,
-        Cost.OBSERVED,
+        Cost.NOTHING,
+        "nobody logs in to an account that has expired",
+    ),
+    facet_row(
+        "user[*].uid",
+        "access.groups",
+        "accounts",
+        "equal",
+        _I,
+        Cost.NOTHING,
         "files on shared storage belong to numbers, not names",
     ),
     facet_row("apt.busy", "", "busy", "equal", _T, Cost.OBSERVED, "who uses the package system now"),

@@ -9,7 +9,7 @@ from gpuprov.want.cdi import CDI_STATE, CDI_UNIT
 
 
 def cure_cdi(scene: Scene, cure: Cure) -> None:
-    """Add the restart of the unit that describes the GPUs; call it after the services: a boot or a start does it too."""
+    """Add the restart of the unit that describes the GPUs; call it after the services: a boot or a start does it."""
     finding = scene.at(CDI_STATE)
     if finding is None or starts_anew(CDI_UNIT, cure):
         return

@@ -22,6 +22,14 @@ class Removals(NamedTuple):
     """Paths of files that are not ours and lose our keys."""
     pending: tuple[str, ...] = ()
     """Steps that a lost run left undone."""
+    lock: tuple[str, ...] = ()
+    """Users whose accounts are closed."""
+    leave: tuple[tuple[str, str], ...] = ()
+    """Group and user that leaves it."""
+    restore: tuple[str, ...] = ()
+    """Kernel settings that become again what they were before gpuprov."""
+    take_over: tuple[str, ...] = ()
+    """Those of the packages that somebody else installed."""
 
 
 def removals(plan: HostPlan) -> Removals:
@@ -29,13 +37,17 @@ def removals(plan: HostPlan) -> Removals:
     deleted = sorted(change.subject for change in plan.changes if change.action is Action.DELETE)
     sources = {path: found["name"] for path in deleted if (found := _SOURCE.fullmatch(path)) is not None}
     return Removals(
-        packages=_subjects(plan, Action.REMOVE),
+        packages=tuple(sorted((*_subjects(plan, Action.REMOVE), *_subjects(plan, Action.TAKE_OVER)))),
         files=tuple(path for path in deleted if path not in sources),
         sources=tuple(sorted(set(sources.values()))),
         release=_subjects(plan, Action.RELEASE),
         restart=_subjects(plan, Action.RESTART),
+        take_over=_subjects(plan, Action.TAKE_OVER),
         take_back=_subjects(plan, Action.TAKE_BACK),
         pending=tuple(sorted(change.subject for change in plan.changes if change.address == PENDING)),
+        lock=_subjects(plan, Action.LOCK),
+        leave=tuple((c.before.removeprefix("in "), c.subject) for c in plan.changes if c.action is Action.LEAVE),
+        restore=_subjects(plan, Action.RESTORE),
     )
 
 

@@ -27,5 +27,7 @@ class ProbeRequest:
     """Absolute paths of files."""
     services: tuple[str, ...] = ()
     """Units without `.service`, besides STACK_SERVICES."""
+    settings: tuple[str, ...] = ()
+    """Kernel settings with dots, besides those that are always looked at."""
     exporters: tuple[str, ...] = ("dcgm", "node")
     """Names of EXPORTER_PORTS."""

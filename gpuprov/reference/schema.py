@@ -12,7 +12,7 @@ from gpuprov.document.yaml_text import parse_yaml
 from gpuprov.spec.about import About
 from gpuprov.spec.fields import field_type, is_required
 from gpuprov.spec.scalars import CHECKS
-from gpuprov.spec.written import SHORTHANDS, WrittenSpec
+from gpuprov.spec.written import LIST_SHORTHANDS, SHORTHANDS, WrittenSpec
 
 Schema = dict[str, Any]
 
@@ -107,11 +107,9 @@ def _optional(hint: Any, about: About) -> Schema:
 
 
 def _value(cls: type) -> Schema:
-    short = SHORTHANDS.get(cls.__name__)
-    if short is None:
-        return _object(cls)
-    plain = next(f for f in fields(cls) if f.name == short)
-    return {"anyOf": [_hint(*field_type(plain)), _object(cls)]}
+    shorts = {table.get(cls.__name__) for table in (SHORTHANDS, LIST_SHORTHANDS)}
+    plain = [_hint(*field_type(f)) for f in fields(cls) if f.name in shorts]
+    return {"anyOf": [*plain, _object(cls)]} if plain else _object(cls)
 
 
 def _scalar(hint: Any, about: About) -> Schema:

@@ -8,6 +8,7 @@ from gpuprov.catalog.load import PACKAGED, Catalog, rows
 from gpuprov.catalog.rows import GpuRow, SystemRow
 from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.spec.access_checks import access_problems, tuning_problems
 from gpuprov.spec.cloud_checks import cloud_problems
 from gpuprov.spec.rollout_checks import rollout_problems
 from gpuprov.spec.suggest import did_you_mean
@@ -42,6 +43,8 @@ def _problems(spec: WrittenSpec, decoder: Decoder, catalog: Catalog) -> Iterator
     yield from _pools(spec, decoder, catalog)
     yield from _repeated(spec.monitoring.exporters, "monitoring.exporters", "exporter")
     yield from cloud_problems(spec)
+    yield from access_problems(spec.access) if spec.access is not None else ()
+    yield from tuning_problems(spec.tuning) if spec.tuning is not None else ()
 
 
 def _pools(spec: WrittenSpec, decoder: Decoder, catalog: Catalog) -> Iterator[Diagnostic]:
@@ -120,6 +123,7 @@ def _source(name: str, source: SourceSpec, at: str, decoder: Decoder) -> Iterato
             yield needs(key, f"write `{key}`, or `flat: true` for a repository without suites")
     yield from _repeated(source.components, f"{at}.components", "component")
     yield from _repeated(source.systems, f"{at}.systems", "operating system")
+    yield from _repeated(source.architectures, f"{at}.architectures", "architecture")
 
 
 def _python_source(name: str, source: SourceSpec, at: str) -> Iterator[Diagnostic]:
@@ -129,6 +133,7 @@ def _python_source(name: str, source: SourceSpec, at: str) -> Iterator[Diagnosti
         "flat": source.flat,
         "key": source.key,
         "systems": source.systems,
+        "architectures": source.architectures,
         "priority": source.priority,
     }
     for key, value in given.items():

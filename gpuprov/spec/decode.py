@@ -13,10 +13,12 @@ from gpuprov.document.yaml_text import MAX_PROBLEMS, read_yaml
 from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity, Span
 from gpuprov.model.waiver import Waiver
+from gpuprov.spec.access import AccessSpec
 from gpuprov.spec.checks import check_spec
 from gpuprov.spec.merge import with_overrides
 from gpuprov.spec.own_rows import Folder, catalog_of, no_folder
 from gpuprov.spec.tree import Decoder, EnoughError
+from gpuprov.spec.tuning import TuningSpec
 from gpuprov.spec.types import FileSpec, PoolSpec, Spec
 from gpuprov.spec.written import WrittenPool, WrittenSpec
 
@@ -162,6 +164,8 @@ def _resolve(written: WrittenSpec, file: str) -> Spec:
         inventory=written.targets.onprem.inventory if written.targets.onprem else None,
         cloud=written.targets.cloud,
         storage=dict(written.storage),
+        access=written.access or AccessSpec(),
+        tuning=written.tuning or TuningSpec(),
         pin=written.lock.pin,
         waivers=tuple(Waiver(facet=w.facet, reason=w.reason, until=w.until) for w in written.parity.waivers),
         accept=written.accept,

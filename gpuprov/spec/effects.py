@@ -20,7 +20,13 @@ class Effect:
     """What a change does, in one sentence."""
 
 
-_PACKAGE: Final = ("package[*].version", "package[*].state", "package[*].held", "apt.dpkg")
+_PACKAGE: Final = (
+    "package[*].version",
+    "package[*].state",
+    "package[*].held",
+    "apt.dpkg",
+    "apt.unattended_blacklist",
+)
 _FILE: Final = ("file[*].sha256", "file[*].mode", "file[*].owner", "file[*].group")
 _SERVICE: Final = ("service[*].active", "service[*].enabled")
 _DRIVER: Final = ("stack.driver.on_disk", "stack.driver.loaded", "stack.driver.nvml")
@@ -197,6 +203,71 @@ EFFECTS: Final[tuple[Effect, ...]] = (
     _row("storage.*.size", Cost.NOTHING, "The volumes grow in place; a smaller one is a new one, without the data."),
     _row("storage.*.prefixes", Cost.NOTHING, "The hosts' policy changes in place."),
     _row("storage.*.write", Cost.NOTHING, "The hosts' policy changes in place."),
+    _row(
+        "access",
+        Cost.NOTHING,
+        "Users and groups are made; who is taken out is locked, and loses keys and rules of sudo, and no data.",
+        "user[*].state",
+        "user[*].uid",
+        "group[*].members",
+        "group[*].gid",
+        "host.ssh.keys",
+        *_FILE,
+    ),
+    _row(
+        "access.groups.*.members",
+        Cost.NOTHING,
+        "Who comes is made and joins; who goes leaves, and is locked where gpuprov made the account; homes stay.",
+        "user[*].state",
+        "user[*].uid",
+        "group[*].members",
+        "host.ssh.keys",
+        *_FILE,
+    ),
+    _row("access.groups.*.members[*].uid", Cost.OBSERVED, "It counts when the user is made.", "user[*].uid"),
+    _row("access.groups.*.gid", Cost.OBSERVED, "It counts when the group is made.", "group[*].gid"),
+    _row("access.groups.*.sudo", Cost.NOTHING, "The rule is checked by visudo and replaced, or goes.", *_FILE),
+    _row("tuning", Cost.NOTHING, "Settings come into force at once; what was there before comes back.", *_FILE),
+    _row(
+        "tuning.sysctl",
+        Cost.NOTHING,
+        "The kernel gets the setting at once and at every boot; what was there before comes back.",
+        "sysctl[*].value",
+        "sysctl[*].configured",
+        *_FILE,
+    ),
+    _row(
+        "tuning.hugepages",
+        Cost.NOTHING,
+        "The kernel sets the pages aside at once, as far as it finds them, and at every boot.",
+        "sysctl[*].value",
+        "sysctl[*].configured",
+        *_FILE,
+    ),
+    _row("tuning.limits", Cost.NOTHING, "They hold from each user's next login on.", "limit[*].value", *_FILE),
+    _row(
+        "tuning.governor",
+        Cost.NOTHING,
+        "A unit sets it, now and at every boot; the one of the boot comes back with the next one.",
+        "host.cpu.governor",
+        *_SERVICE,
+        *_FILE,
+    ),
+    _row(
+        "tuning.power_limit",
+        Cost.NOTHING,
+        "A unit sets it, now and at every boot; without it the GPUs have their own limit again.",
+        "gpu.power_limit",
+        *_SERVICE,
+        *_FILE,
+    ),
+    _row(
+        "tuning.clocks",
+        Cost.NOTHING,
+        "A unit locks them, now and at every boot; without it the GPUs choose their clocks again.",
+        *_SERVICE,
+        *_FILE,
+    ),
     _row("accept", Cost.NOTHING, "Hosts do not see it: `validate` and `lock` go on, or refuse."),
     _row("catalog", Cost.NOTHING, f"{_RELOCK} only when a row counts that the lock used."),
 )

@@ -8,7 +8,7 @@ from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Span
 from gpuprov.spec.fields import field_type
 from gpuprov.spec.merge import TARGETS
-from gpuprov.spec.written import SHORTHANDS, WrittenPool, WrittenSpec
+from gpuprov.spec.written import LIST_SHORTHANDS, SHORTHANDS, WrittenPool, WrittenSpec
 
 Plain = str | int | bool | list["Plain"] | dict[str, "Plain"] | None
 
@@ -106,7 +106,8 @@ def _layered(leaf: _Leaf, above: tuple[str, ...], base: Mapping[str, Span | None
 
 def _leaves(value: object, address: str, spans: Mapping[str, Span]) -> Iterator[_Leaf]:
     if is_dataclass(value) and not isinstance(value, type):
-        short = SHORTHANDS.get(type(value).__name__)
+        listed = LIST_SHORTHANDS.get(type(value).__name__, "")
+        short = listed if listed and getattr(value, listed) else SHORTHANDS.get(type(value).__name__)
         for field in fields(value):
             about, at, member = field_type(field)[1], join(address, field.name), getattr(value, field.name)
             if about.not_yet:

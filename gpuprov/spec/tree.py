@@ -14,7 +14,7 @@ from gpuprov.spec.about import About
 from gpuprov.spec.fields import field_type, is_required
 from gpuprov.spec.suggest import did_you_mean, elsewhere
 from gpuprov.spec.texts import read_flag, read_integer, read_text
-from gpuprov.spec.written import SHORTHANDS
+from gpuprov.spec.written import LIST_SHORTHANDS, SHORTHANDS
 
 _ANY: Final = About("")
 
@@ -103,8 +103,9 @@ class Decoder:
             self.refuse(address, not_converged(address, about, self._place(node, address), f"`{address}`"))
 
     def _dataclass(self, cls: type, node: Node, address: str, about: About) -> Any:
-        short = SHORTHANDS.get(cls.__name__)
-        if short is not None and isinstance(node, Scalar) and not node.is_null:
+        listed = isinstance(node, SequenceNode)
+        short = (LIST_SHORTHANDS if listed else SHORTHANDS).get(cls.__name__)
+        if short is not None and (listed or (isinstance(node, Scalar) and not node.is_null)):
             hint, of_field = field_type(next(f for f in fields(cls) if f.name == short))
             return cls(**{short: self.decode(hint, node, address, of_field)})
         if not isinstance(node, MappingNode):

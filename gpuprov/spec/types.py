@@ -56,7 +56,14 @@ class SourceSpec:
             example="[debian-12]",
         ),
     ] = ()
-
+    architectures: Annotated[
+        tuple[str, ...],
+        About(
+            "Architectures whose hosts take packages from it; all when left out.",
+            choices=("amd64", "arm64"),
+            example="[arm64]",
+        ),
+    ] = ()
     priority: Annotated[
         int | None,
         About(
@@ -67,9 +74,9 @@ class SourceSpec:
         ),
     ] = None
 
-    def serves(self, os: str) -> bool:
-        """Whether hosts of an operating system take packages from it."""
-        return not self.systems or os in self.systems
+    def serves(self, os: str, arch: str) -> bool:
+        """Whether hosts of an operating system and an architecture take packages from it."""
+        return (not self.systems or os in self.systems) and (not self.architectures or arch in self.architectures)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

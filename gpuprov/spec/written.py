@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from gpuprov.spec.about import About
+from gpuprov.spec.access import AccessSpec
 from gpuprov.spec.rollout import RolloutSpec
+from gpuprov.spec.tuning import TuningSpec
 from gpuprov.spec.types import (
     TARGET_STACK,
     Acceptance,
@@ -170,7 +172,8 @@ class WrittenSpec:
     ] = ()
     parity: Annotated[WrittenParity, About("How hosts are compared.")] = field(default_factory=WrittenParity)
     access: Annotated[
-        object, About("Users, groups and their keys.", not_yet="Access is converged by a later release.")
+        AccessSpec | None,
+        About("Users, groups, their keys, and rules of sudo.", example="{groups: {ml: {members: [{name: ana}]}}}"),
     ] = None
     storage: Annotated[
         Mapping[str, StorageSpec],
@@ -181,7 +184,8 @@ class WrittenSpec:
         ),
     ] = field(default_factory=dict)
     tuning: Annotated[
-        object, About("Kernel settings and limits.", not_yet="Tuning is converged by a later release.")
+        TuningSpec | None,
+        About("Settings of kernel, limits, processors and GPUs.", example="{limits: {memlock: unlimited}}"),
     ] = None
     accept: Annotated[
         tuple[Acceptance, ...],
@@ -200,5 +204,7 @@ class WrittenSpec:
     ] = None
 
 
-SHORTHANDS = {"PackageSpec": "name", "FrameworkSpec": "version", "DrainSpec": "by"}
+SHORTHANDS = {"PackageSpec": "name", "FrameworkSpec": "version", "DrainSpec": "by", "SudoSpec": "all"}
 """Types that a plain text may stand for, with the field that the text fills."""
+LIST_SHORTHANDS = {"SudoSpec": "commands"}
+"""Types that a list may stand for, with the field that the list fills."""

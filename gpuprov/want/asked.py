@@ -14,6 +14,8 @@ class Asked:
     """Files: digest, mode, owner, group and text."""
     services: tuple[str, ...] = ()
     exporters: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    """Kernel settings, with dots."""
 
     def covers(self, other: "Asked") -> bool:
         """Whether a probe that was asked this has looked at everything that the other asks."""
@@ -21,6 +23,7 @@ class Asked:
             set(other.paths) <= set(self.paths)
             and set(other.services) <= set(self.services)
             and set(other.exporters) <= set(self.exporters)
+            and set(other.settings) <= set(self.settings)
         )
 
 
@@ -53,4 +56,5 @@ def asked_by(want: HostWant, owned: Owned | None = None) -> Asked:
         paths=tuple(sorted({*wanted_paths(pool), *before})),
         services=tuple(sorted(service.name for service in pool.services)),
         exporters=pool.exporters,
+        settings=tuple(sorted({*pool.tuning.settings, *(owned.settings if owned is not None else ())})),
     )

@@ -9,8 +9,8 @@ from gpuprov.model.facet import Cost
 from gpuprov.model.fact import Absent, Known, Observation, Unknown
 from gpuprov.model.version import upstream
 from gpuprov.want.asked import owned_paths, wanted_paths
-from gpuprov.want.kernel import NEXT, RELEASE
 from gpuprov.want.cdi import CDI_STATE, wants_cdi
+from gpuprov.want.kernel import NEXT, RELEASE
 from gpuprov.want.owned import ADDRESS, PENDING
 from gpuprov.want.settled import settled_expectations
 from gpuprov.want.types import Expectation, FileWant, HostWant, Merge, Owned, PackageWant, PoolWant, SourceWant

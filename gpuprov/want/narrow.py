@@ -6,7 +6,8 @@ from typing import Final
 
 from gpuprov.model.address import split_address
 from gpuprov.want.files import source_paths
-from gpuprov.want.types import HostWant
+from gpuprov.want.settled import SSH_KEYS
+from gpuprov.want.types import AccessWant, HostWant, TuningWant
 
 _LOADED: Final = frozenset({"stack.driver.loaded", "stack.driver.nvml", "stack.driver.modules"})
 
@@ -36,6 +37,27 @@ def leave_alone(want: HostWant, addresses: Collection[str]) -> HostWant:
             files=tuple(file for file in pool.files if file.path not in files),
             sources=tuple(source for source in pool.sources if not files & set(source_paths(source.name))),
             services=tuple(service for service in pool.services if ("service", service.name) not in members),
+            access=_access_without(pool.access, addresses, members),
+            tuning=_tuning_without(pool.tuning, members),
             driver=None if _LOADED & set(addresses) else pool.driver,
         ),
     )
+
+
+def _access_without(access: AccessWant, addresses: Collection[str], members: Collection[tuple[str, ...]]) -> AccessWant:
+    left = {name for family, name in members if family == "user"}
+    return replace(
+        access,
+        users=tuple(user for user in access.users if user.name not in left),
+        groups=tuple(
+            replace(group, members=tuple(name for name in group.members if name not in left))
+            for group in access.groups
+            if ("group", group.name) not in members
+        ),
+        keys=access.keys and SSH_KEYS not in addresses,
+    )
+
+
+def _tuning_without(tuning: TuningWant, members: Collection[tuple[str, ...]]) -> TuningWant:
+    kept = {key: value for key, value in tuning.settings.items() if ("sysctl", key) not in members}
+    return replace(tuning, settings=kept)

@@ -9,7 +9,7 @@ from gpuprov.lock.types import Lock, LockedPool, LockedSource
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.spec.types import FileSpec, GpuSpec, PoolSpec, Spec
 from gpuprov.want.access import SSHD_PATH, access_files, access_want
-from gpuprov.want.cdi import CDI_PATH, cdi_file, cdi_service
+from gpuprov.want.cdi import cdi_file, cdi_service
 from gpuprov.want.components import Components, wanted_units
 from gpuprov.want.files import (
     DAEMON_PATH,

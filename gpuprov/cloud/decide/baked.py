@@ -4,10 +4,12 @@ from dataclasses import asdict, replace
 from typing import Final
 
 from gpuprov.document.canonical import digest
+from gpuprov.want.access import is_access_file
 from gpuprov.want.cdi import CDI_PATH
 from gpuprov.want.files import DAEMON_PATH, NOUVEAU_PATH, PINS_PATH
 from gpuprov.want.kernel import KERNEL_PATH
-from gpuprov.want.types import PoolWant, ServiceWant
+from gpuprov.want.tuning import UNIT, is_tuning_file
+from gpuprov.want.types import AccessWant, PoolWant, ServiceWant, TuningWant
 
 _SOFTWARE_FILES: Final = frozenset({CDI_PATH, DAEMON_PATH, KERNEL_PATH, NOUVEAU_PATH, PINS_PATH})
 """Files that belong to the packages. The spec's other files are cheap on a running host: no reason for an image."""
@@ -30,7 +32,7 @@ def baked_digest(want: PoolWant) -> str:
             "sources": [asdict(source) for source in sorted(want.sources, key=lambda s: s.name)],
             "files": [asdict(f) for f in sorted(want.files, key=lambda f: f.path) if f.path in _SOFTWARE_FILES],
             # `active` is about a running host: a unit that needs GPUs is off on the builder.
-            "services": sorted((service.name, service.enabled) for service in want.services),
+            "services": sorted((service.name, service.enabled) for service in want.services if service.name != UNIT),
         }
     )
 
@@ -39,7 +41,8 @@ def builder_want(want: PoolWant) -> PoolWant:
     """The want of the host that an image is made of: the same software, and nothing that needs GPUs.
 
     Units that need the loaded driver are enabled, so that hosts started from the image run them, and off; exporters
-    that such units serve are not asked; the spec's verify commands belong to the pool's hosts.
+    that such units serve are not asked; the spec's verify commands belong to the pool's hosts. Who may log in and how a
+    host is tuned are a running host's: an image would keep a key that the spec has long taken back.
     """
     dark = {service.exporter for service in want.services if service.gpu and service.exporter}
     built = replace(
@@ -48,7 +51,10 @@ def builder_want(want: PoolWant) -> PoolWant:
         gpu=None,
         kernel_runs=False,
         verify=(),
-        services=tuple(_without_gpus(service) for service in want.services),
+        services=tuple(_without_gpus(service) for service in want.services if service.name != UNIT),
+        files=tuple(file for file in want.files if not (is_access_file(file.path) or is_tuning_file(file.path))),
+        access=AccessWant(),
+        tuning=TuningWant(),
         exporters=tuple(name for name in want.exporters if name not in dark),
         digest="",
     )

@@ -7,7 +7,15 @@ from gpuprov.model.fact import Absent, Known, Observation, Unknown, Value
 from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import MAY_ENTER, Collector, Found, ended, failure, fixed, sections_of, unknown
 
-USER_GIVES = ("user[*].uid", "user[*].groups", "user[*].shell", "group[*].gid", "group[*].members", "host.accounts")
+USER_GIVES = (
+    "user[*].uid",
+    "user[*].groups",
+    "user[*].shell",
+    "user[*].state",
+    "group[*].gid",
+    "group[*].members",
+    "host.accounts",
+)
 
 # The files themselves: `getent` would ask a directory service for everybody it knows. A line `passwd: files` would be
 # taken for a password.
@@ -19,10 +27,16 @@ for n in /etc/login.defs /etc/nsswitch.conf; do [ -e "$n" ] && f="$f $n"; done
 echo 'rules '
 [ -z "$f" ] ||
   sed -n -E -e '/^[[:space:]]*[UG]ID_(MIN|MAX)[[:space:]]/p' -e 's/^[[:space:]]*passwd:/names /p' $f || exit 1
+echo 'expired '
+if [ -r /etc/shadow ]; then
+  echo "today $(($(date +%s) / 86400))"
+  cut -d: -f1,8 /etc/shadow | sed '/:$/d'
+fi
 echo end
 """
 _PERSON = re.compile(r"([^:]+):(\d{1,10}):(\d{1,10}):([^:]*)")
 _GROUP = re.compile(r"([^:]+):(\d{1,10}):([^:]*)")
+_KINDS = ("people", "groups", "rules", "expired")
 _PEOPLE = (1000, 60000)
 """UID_MIN and UID_MAX of login.defs(5) where the file does not say."""
 
@@ -52,7 +66,7 @@ def parse_accounts(output: CollectorOutput, recording: Recording) -> Found:
     if not ended(output):
         return unknown(USER_GIVES, failure(output, recording, "reading accounts").reason)
     text = output.stdout.removesuffix("end\n")
-    parts = {kind: _section(text, kind) for kind in ("people", "groups", "rules")}
+    parts = {kind: _section(text, kind) for kind in _KINDS}
     people, groups = _rows(_PERSON, parts["people"]), _rows(_GROUP, parts["groups"])
     if not people or groups is None:
         return unknown(USER_GIVES, "/etc/passwd or /etc/group has a line of an unknown form")
@@ -63,6 +77,7 @@ def parse_accounts(output: CollectorOutput, recording: Recording) -> Found:
         if int(uid) == 0 or low <= int(uid) <= high:
             member_of = {group for group, _, members in groups if name in members.split(",")}
             found |= _user(name, int(uid), {names.get(gid, gid), *member_of}, shell)
+            found[member_address("user", name, "state")] = _state(name, parts["expired"])
     for name, gid, members in groups:
         if members or int(gid) == 0 or low <= int(gid) <= high:
             found[member_address("group", name, "gid")] = Known(int(gid))
@@ -75,7 +90,7 @@ def _section(text: str, kind: str) -> list[str]:
     after = f"\n{text}".partition(f"\n{kind} \n")[2]
     lines: list[str] = []
     for line in after.split("\n"):
-        if line in {"groups ", "rules "}:
+        if line.removesuffix(" ") in _KINDS and line.endswith(" "):
             break
         lines.append(line)
     return lines
@@ -102,6 +117,15 @@ def _user(name: str, uid: int, groups: set[str], shell: str) -> Found:
         member_address("user", name, "groups"): Known([*sorted(groups)]),
         member_address("user", name, "shell"): Known(shell or "/bin/sh"),
     }
+
+
+def _state(name: str, lines: list[str]) -> Observation:
+    """`locked` is an account that has expired (shadow(5)): no way of logging in is open, a key neither."""
+    days = {key: day for key, _, day in (re.split("([: ])", line, maxsplit=1) for line in lines if line)}
+    if not days.get("today", "").isdigit():
+        return Unknown("needs root: /etc/shadow says which accounts have expired")
+    day = days.get(name, "")
+    return Known("locked" if day.isdigit() and int(day) <= int(days["today"]) else "active")
 
 
 def _switch(lines: list[str]) -> Observation:

@@ -11,6 +11,7 @@ GIVES = (
     "host.firmware",
     "host.cpu.model",
     "host.cpu.count",
+    "host.cpu.governor",
     "host.memory",
     "host.iommu",
     "host.hugepages",
@@ -23,7 +24,8 @@ _COMMAND = r"""
 [ -e /proc/cpuinfo ] && [ -d /sys/devices ] || { echo 'no /proc and /sys here' >&2; exit 1; }
 d=/sys/class/dmi/id
 grep -s -H '' $d/sys_vendor $d/product_name $d/bios_vendor $d/bios_version \
-  /sys/devices/system/cpu/online /sys/kernel/mm/transparent_hugepage/enabled /sys/kernel/mm/hugepages/*/nr_hugepages
+  /sys/devices/system/cpu/online /sys/devices/system/cpu/cpufreq/policy*/scaling_governor \
+  /sys/kernel/mm/transparent_hugepage/enabled /sys/kernel/mm/hugepages/*/nr_hugepages
 grep -H -m 4 -E '^(model name|CPU implementer|CPU part|MemTotal:)' /proc/cpuinfo /proc/meminfo || exit 1
 for i in /sys/class/iommu/*; do [ -e "$i" ] && echo "iommu ${i##*/}"; done
 [ ! -e /sys/kernel/iommu_groups/0/type ] || { echo 'groups '; sort -u /sys/kernel/iommu_groups/*/type; }
@@ -46,6 +48,7 @@ def parse_hardware(output: CollectorOutput, recording: Recording) -> Found:
         "host.firmware": _dmi(files, "bios_vendor", "bios_version"),
         "host.cpu.model": _model(files.get("/proc/cpuinfo", [])),
         "host.cpu.count": _count(files.get("/sys/devices/system/cpu/online", [])),
+        "host.cpu.governor": _governor(files),
         "host.memory": _memory(files.get("/proc/meminfo", [])),
         "host.iommu": _iommu(output.stdout.split("\n")),
         "host.hugepages": _hugepages(files),
@@ -76,6 +79,12 @@ def _count(lines: list[str]) -> Observation:
         return Unknown(f"the list of processors has an unknown form: {text or 'empty'}")
     ends = [[int(n) for n in part.split("-")] for part in text.split(",")]
     return Known(sum(max(e[-1] - e[0] + 1, 0) for e in ends))
+
+
+def _governor(files: dict[str, list[str]]) -> Observation:
+    """How the processors choose their frequency; where they differ, all of the ways, sorted."""
+    seen = {lines[0].strip() for path, lines in files.items() if path.endswith("/scaling_governor")}
+    return Known(" ".join(sorted(seen))) if seen else Absent()
 
 
 def _memory(lines: list[str]) -> Observation:

@@ -6,6 +6,7 @@ from gpuprov.model.address import member_address
 from gpuprov.model.fact import Absent, Known, Observation, Unknown
 from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import Collector, Found, ended, failure, fixed, lines_of_files, unknown
+from gpuprov.probe.request import ProbeRequest
 
 SYSCTL_GIVES = ("sysctl[*].value", "sysctl[*].configured")
 
@@ -43,7 +44,7 @@ KEYS = (
     "vm.zone_reclaim_mode",
 )
 """Always read: those that tuning guides for GPU and HPC hosts change, and whose default does not follow the size of the
-memory. Besides them, every key that a file names."""
+memory. Besides them, every key that a file names, and those that the probe is asked for."""
 
 # The files in the order in which they count (sysctl.d(5)): one in /etc hides its namesake in /run and /usr. What a file
 # names is read from /proc, so that both are known. A key that is no path of settings is not read.
@@ -60,12 +61,19 @@ keys=$(sed -n -E -e 's/^[[:space:]]*-?[[:space:]]*([A-Za-z0-9_][A-Za-z0-9_./-]*)
   -e tkey -e d -e :key -e '/\//!y/./\//' -e p $files </dev/null)
 set --
 for k in $keys @KEYS@; do
-  case " $* " in *" $k "*) ;; *) [ -e "$k" ] && set -- "$@" "$k" ;; esac
+  case " $* " in *" $k "*) ;; *) if [ -e "$k" ]; then set -- "$@" "$k"; else echo "none $k"; fi ;; esac
 done
 grep -s -H '' /dev/null "$@"
 echo end
 """
+_KEY = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_-]+)+")
 _SETTING = re.compile(r"-?\s*([A-Za-z0-9_][A-Za-z0-9_./*-]*)\s*=\s*(.*?)\s*")
+
+
+def sysctl_command(request: ProbeRequest) -> str:
+    """Look at the settings that are always read, and at those that are asked for."""
+    keys = sorted({*KEYS, *(key for key in request.settings if _KEY.fullmatch(key))})
+    return _SYSCTL.replace("@KEYS@", " ".join(key.replace(".", "/") for key in keys))
 
 
 def parse_sysctl(output: CollectorOutput, recording: Recording) -> Found:
@@ -74,6 +82,7 @@ def parse_sysctl(output: CollectorOutput, recording: Recording) -> Found:
     if not ended(output) or not mark:
         return unknown(SYSCTL_GIVES, failure(output, recording, "reading /proc/sys").reason)
     running: dict[str, list[str]] = {}
+    missing = {line.removeprefix("none ").replace("/", ".") for line in tail.split("\n") if line.startswith("none ")}
     for line in tail.removesuffix("end\n").split("\n"):
         path, colon, value = line.partition(":")
         if colon:
@@ -82,7 +91,7 @@ def parse_sysctl(output: CollectorOutput, recording: Recording) -> Found:
         return unknown(SYSCTL_GIVES, "none of the kernel's settings could be read")
     configured = _configured(head)
     found: Found = {"sysctl[*]": Unknown("the probe does not read this setting")}
-    for key in sorted({*KEYS, *running, *configured}):
+    for key in sorted({*KEYS, *missing, *running, *configured}):
         now: Observation = Known(" ".join(running[key])) if key in running else Absent()
         found[member_address("sysctl", key, "value")] = now
         found[member_address("sysctl", key, "configured")] = Known(configured[key]) if key in configured else Absent()
@@ -133,7 +142,7 @@ def parse_limits(output: CollectorOutput, recording: Recording) -> Found:
 COLLECTORS = (
     Collector(
         name="sysctl",
-        command=fixed(_SYSCTL.replace("@KEYS@", " ".join(key.replace(".", "/") for key in KEYS))),
+        command=sysctl_command,
         gives=SYSCTL_GIVES,
         parse=parse_sysctl,
     ),

@@ -1,0 +1,128 @@
+#!/usr/bin/python
+"""Bring kernel settings into force in one task, and put back what was there before."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: gpuprov_tuning
+short_description: Bring kernel settings into force
+description:
+  - Writes a setting only where another value is in force, looks whether the kernel took it, and writes down what was
+    there before.
+  - What the kernel refuses is told by name; the other settings are brought into force all the same.
+options:
+  settings: {description: "Settings, each with key and value.", type: list, elements: dict, default: []}
+  restore: {description: Settings that become again what they were., type: list, elements: str, default: []}
+  stop: {description: Units of ours that are stopped and disabled., type: list, elements: str, default: []}
+  record: {description: Path of the record., type: str, default: /var/lib/gpuprov/tuning.json}
+  root: {description: Where the kernel shows its settings., type: str, default: /proc/sys}
+author: [gpuprov]
+"""
+
+RETURN = r"""
+changes: {description: Sentences about what changed, type: list, returned: success}
+"""
+
+from pathlib import Path  # noqa: E402
+
+from ansible.module_utils import gpuprov_record as record  # noqa: E402
+from ansible.module_utils.basic import AnsibleModule  # noqa: E402
+
+
+class Settings:
+    """One run of the module on one host."""
+
+    def __init__(self, module: AnsibleModule) -> None:
+        self.module = module
+        self.check = module.check_mode
+        self.changes: list[str] = []
+        self.refused: dict[str, str] = {}
+        """Setting -> why it is not as wanted."""
+        self.path = Path(module.params["record"])
+        self.record = dict(record.read_json(self.path, dict))
+
+    def apply(self) -> None:
+        """Put back, set, and stop."""
+        for key in self.module.params["restore"]:
+            if key in self.record:
+                self.bring(key, str(self.record[key]))
+            if key not in self.refused:
+                self.record.pop(key, None)
+                self._write()
+        for row in self.module.params["settings"]:
+            self.bring(row["key"], row["value"], keep=True)
+        for unit in self.module.params["stop"]:
+            self.stop(unit)
+
+    def bring(self, key: str, value: str, *, keep: bool = False) -> None:
+        """Set one setting; with `keep`, what was there before is written down first."""
+        place = Path(self.module.params["root"]) / key.replace(".", "/")
+        try:
+            now = _words(place.read_text())
+            if now == _words(value):
+                return
+            self.changes.append(f"{key} {now} -> {value}")
+            if self.check:
+                return
+            if keep and key not in self.record:
+                self.record[key] = now
+                self._write()
+            place.write_text(f"{value}\n")
+            after = _words(place.read_text())
+        except OSError as error:
+            self.refused[key] = f"the kernel refuses {value}: {error.strerror}"
+            return
+        if after != _words(value):
+            self.refused[key] = f"the kernel made {after} of {value}"
+
+    def stop(self, unit: str) -> None:
+        """Stop a unit of ours, whose own stop gives back what it set."""
+        code, out, _ = self.module.run_command(["systemctl", "is-active", unit], environ_update={"LC_ALL": "C.UTF-8"})
+        enabled, _, _ = self.module.run_command(["systemctl", "is-enabled", unit])
+        if code and enabled:
+            return
+        self.changes.append(f"{unit} stopped ({out.strip()} before)")
+        if not self.check:
+            code, out, err = self.module.run_command(["systemctl", "disable", "--now", unit])
+            if code:
+                self.refused[unit] = f"it cannot be stopped: {(out + err).strip()[-500:]}"
+
+    def _write(self) -> None:
+        if not self.check and (self.record or self.path.exists()):
+            record.write_json(self.path, self.record)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def main() -> None:
+    """Run as an Ansible module."""
+    row = {"key": {"type": "str", "required": True, "no_log": False}, "value": {"type": "str", "required": True}}
+    names = {"type": "list", "elements": "str", "default": []}
+    module = AnsibleModule(
+        argument_spec={
+            "settings": {"type": "list", "elements": "dict", "default": [], "options": row},
+            "restore": names,
+            "stop": names,
+            "record": {"type": "str", "default": "/var/lib/gpuprov/tuning.json"},
+            "root": {"type": "str", "default": "/proc/sys"},
+        },
+        supports_check_mode=True,
+    )
+    try:
+        settings = Settings(module)
+        settings.apply()
+    except record.Broken as error:
+        ours = {"reason": "record", "path": str(error.path), "text": error.text, "detail": ""}
+        module.fail_json(msg=str(error), gpuprov=ours)
+    if settings.refused:
+        first = next(iter(settings.refused))
+        lines = [f"{key}: {why}" for key, why in settings.refused.items()]
+        ours = {"reason": "setting", "path": first, "text": settings.refused[first], "detail": "\n".join(lines)}
+        module.fail_json(msg=lines[0], gpuprov=ours, changes=settings.changes)
+    module.exit_json(changed=bool(settings.changes), changes=settings.changes)
+
+
+if __name__ == "__main__":
+    main()
