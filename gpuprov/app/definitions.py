@@ -26,18 +26,19 @@ def definitions_for(site: Site, os_name: str, pools: Sequence[PoolInput]) -> tup
     Args:
         site: the spec, and the folder that its key files are relative to.
         os_name: such as `debian-12`.
-        pools: of that operating system.
+        pools: of that operating system, and of one architecture.
 
     Raises:
         GpuprovError: GP-SRC-006 when a key file cannot be read; GP-SRC-001 when this machine has no archive for the OS;
             GP-CAT-002 when a request names a source that neither the spec nor the catalog has.
     """
-    apt = {name: s for name, s in site.spec.sources.items() if s.type == "apt" and s.serves(os_name)}
+    arch = pools[0].arch
+    apt = {name: s for name, s in site.spec.sources.items() if s.type == "apt" and s.serves(os_name, arch)}
     own = [_of_spec(name, source, site, os_name) for name, source in apt.items()]
     archive = () if any(map(is_os_name, apt)) else os_sources(os_name)
     asked = {request.source for pool in pools for request in pool.requests if request.source}
     for name in sorted(asked - {_OS} - set(site.spec.sources)):
-        raise GpuprovError(_not_named(name, os_name, pools[0].arch, site.spec.catalog))
+        raise GpuprovError(_not_named(name, os_name, arch, site.spec.catalog))
     return (*archive, *own)
 
 

@@ -56,13 +56,13 @@ class _Asked:
     def add(
         self, names: tuple[str, ...], *, constraint: str, source: str, leaf: str, free: tuple[str, ...] = ()
     ) -> None:
-        """Ask for packages; those in `free` without a constraint. GP-SPEC-005 for a source of other systems."""
-        if not _serves(self.spec, source, self.pool.os):
-            others = [
-                name for name, each in self.spec.sources.items() if each.type == "apt" and each.serves(self.pool.os)
-            ]
+        """Ask for packages; those in `free` without a constraint. GP-SPEC-005 for a source of other hosts."""
+        hosts = self.pool.os, self.arch
+        if not _serves(self.spec, source, *hosts):
+            others = [name for name, each in self.spec.sources.items() if each.type == "apt" and each.serves(*hosts)]
             hint = f"name one that is, in stack.driver.source: {', '.join(others)}" if others else ""
-            raise _refused("GP-SPEC-005", self.at(leaf), f"the source {source} is not for {self.pool.os}", hint)
+            summary = f"the source {source} is not for {self.pool.os} on {self.arch}"
+            raise _refused("GP-SPEC-005", self.at(leaf), summary, hint)
         for name in names:
             wanted = "" if name in free else constraint
             self.requests.append(Request(name=name, constraint=wanted, source=source, address=self.at(leaf)))
@@ -196,10 +196,10 @@ def _ask(spec: Spec, pool: PoolSpec) -> _Asked:
     os_row = system(pool.os, spec.catalog)
     if os_row is None or not os_row.built:
         raise _refused("GP-CAT-002", f"pools.{pool.name}.os", f"the catalog has no packages for {pool.os}")
+    arch = pool_architecture(spec, pool)
     driver = pool.stack.driver
     own = driver.source if driver is not None and driver.source != _OS else _VENDOR
-    vendor = _VENDOR if _VENDOR in spec.sources and _serves(spec, _VENDOR, pool.os) else own
-    arch = pool_architecture(spec, pool)
+    vendor = _VENDOR if _VENDOR in spec.sources and _serves(spec, _VENDOR, pool.os, arch) else own
     asked = _Asked(spec=spec, pool=pool, family=os_row.family, arch=arch, vendor=vendor, rows=[os_row])
     asked.kernel = kernel_need(pool, os_row, arch, asked.at("kernel"))
     if driver is not None:
@@ -217,8 +217,8 @@ def _ask(spec: Spec, pool: PoolSpec) -> _Asked:
     return asked
 
 
-def _serves(spec: Spec, source: str, os: str) -> bool:
-    return source not in spec.sources or spec.sources[source].serves(os)
+def _serves(spec: Spec, source: str, os: str, arch: str) -> bool:
+    return source not in spec.sources or spec.sources[source].serves(os, arch)
 
 
 def _driver(asked: _Asked, driver: DriverSpec) -> None:
