@@ -135,8 +135,8 @@ class SlurmNode:
 
     def busy(self) -> str:
         """What still runs on the node, in words; empty when it is free."""
-        state = self._state()
         listed = self._must(f"squeue --noheader --nodelist={self._node()} --states=R,S,CG,CF,ST --format='%i %u'")
+        state = self._state()
         jobs = [" of ".join(line.split(maxsplit=1)) for line in listed.splitlines() if line.strip()]
         if not jobs:
             return "a job that ends" if state.works else ""
