@@ -31,6 +31,8 @@ class Rules:
     """End the whole connection as soon as a command begins."""
     no_status: bool = False
     """End the session without an exit status, as when its process is killed."""
+    work: list[threading.Thread] = field(default_factory=list)
+    """One for each command that was started; they are waited for."""
 
 
 class _Login(paramiko.ServerInterface):
@@ -72,7 +74,8 @@ class _Login(paramiko.ServerInterface):
         if self.rules.cut_commands:
             self.transport.close()
             return True
-        threading.Thread(target=_execute, args=(channel, command, self.rules), daemon=True).start()
+        self.rules.work.append(threading.Thread(target=_execute, args=(channel, command, self.rules), daemon=True))
+        self.rules.work[-1].start()
         return True
 
 
@@ -99,14 +102,14 @@ def _execute(channel: paramiko.Channel, command: bytes, rules: Rules) -> None:
             while data := os.read(stream.fileno(), 65536):
                 send(data)
 
-    threading.Thread(target=feed, daemon=True).start()
     pumps = [
+        threading.Thread(target=feed, daemon=True),
         threading.Thread(target=drain, args=(process.stdout, channel.sendall), daemon=True),
         threading.Thread(target=drain, args=(process.stderr, channel.sendall_stderr), daemon=True),
     ]
     for pump in pumps:
         pump.start()
-    for pump in pumps:
+    for pump in pumps[1:]:
         pump.join()
     status = process.wait()
     process.stdout.close()
@@ -115,6 +118,7 @@ def _execute(channel: paramiko.Channel, command: bytes, rules: Rules) -> None:
         if not rules.no_status:
             channel.send_exit_status(status if status >= 0 else 128 - status)
         channel.close()
+    pumps[0].join()
 
 
 @dataclass
@@ -201,8 +205,8 @@ def start_server() -> Iterator[Callable[..., Server]]:
         for transport in server.logins:
             transport.close()
     for server in servers:
-        for transport in server.logins:
-            transport.join(2)
+        for thread in (*server.logins, *server.rules.work):
+            thread.join(10)
 
 
 @dataclass
