@@ -1,15 +1,17 @@
 """What `up` and `destroy` have in common at the command line: progress, the plan, the question, the result."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
 from gpuprov.app.ground import UpRequest
-from gpuprov.app.up import up
+from gpuprov.app.up import Ask, up
 from gpuprov.model.change import Plan
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.progress import Report
 from gpuprov.model.resource import ResourceAction
+from gpuprov.model.run import RunResult
 from gpuprov.render.diagnostics import show_diagnostics
 from gpuprov.render.json_text import show_json
 from gpuprov.render.plan_text import show_plan
@@ -20,6 +22,34 @@ from gpuprov.render.terminal import Terminal, open_terminal
 
 def apply(request: UpRequest, *, yes: bool, verbose: bool, as_json: bool, no_colour: bool) -> int:
     """Run `up` or `destroy` and show what happened; returns the exit status."""
+
+    def work(ask: Ask, report: Report) -> RunResult:
+        return up(request, ask=ask, report=report)
+
+    return carry_out(
+        work, delete_data=request.delete_data, yes=yes, verbose=verbose, as_json=as_json, no_colour=no_colour
+    )
+
+
+def carry_out(
+    work: Callable[[Ask, Report], RunResult],
+    *,
+    delete_data: Sequence[str] = (),
+    yes: bool,
+    verbose: bool,
+    as_json: bool,
+    no_colour: bool,
+) -> int:
+    """Run what changes hosts, with its plan and question, and show what happened; returns the exit status.
+
+    Args:
+        work: the run.
+        delete_data: storage whose data goes, each of which is asked about.
+        yes: whether nothing is asked.
+        verbose: whether the plan is shown in full.
+        as_json: whether the result is JSON.
+        no_colour: whether colours are off.
+    """
     terminal = open_terminal(colour=False if no_colour else None)
     shown_before: list[Diagnostic] = []
     with ProgressView(terminal) as view:
@@ -32,9 +62,9 @@ def apply(request: UpRequest, *, yes: bool, verbose: bool, as_json: bool, no_col
             if yes:
                 return True
             with view.paused():
-                return confirm(plan, request.delete_data)
+                return confirm(plan, delete_data)
 
-        result = up(request, ask=ask, report=view)
+        result = work(ask, view)
     if as_json:
         late = [*result.diagnostics, *(d for h in result.hosts for d in h.diagnostics)]
         show_diagnostics([d for d in late if d not in shown_before], terminal)

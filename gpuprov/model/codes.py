@@ -145,10 +145,7 @@ CODES: Final[dict[str, Code]] = {
     "GP-BACK-001": Code(S.REFUSED, "a rollback would not be possible, and was not waived"),
     "GP-BACK-002": Code(S.NOT_FOUND, "the host keeps no run to go back to"),
     "GP-BACK-003": Code(S.REFUSED, "what the host keeps of a run cannot be used"),
-    # going back
-    "GP-BACK-001": Code(S.REFUSED, "a rollback would not be possible, and was not waived"),
-    "GP-BACK-002": Code(S.NOT_FOUND, "the host keeps no run to go back to"),
-    "GP-BACK-003": Code(S.REFUSED, "what the host keeps of a run cannot be used"),
+    "GP-BACK-004": Code(S.DONE, "the run that hosts are brought back to"),
     # runs
     "GP-RUN-001": Code(S.REFUSED, "another run holds this site"),
     "GP-RUN-002": Code(S.USAGE, "a confirmation is needed and there is no terminal"),
