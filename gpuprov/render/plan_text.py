@@ -9,6 +9,7 @@ from gpuprov.model.change import Action, Change, HostPlan, Plan
 from gpuprov.model.facet import Cost
 from gpuprov.render.observation import finding_lines
 from gpuprov.render.resources_text import show_resource_plan
+from gpuprov.render.rollback_text import rollback_line
 from gpuprov.render.terminal import Terminal
 
 _SIGNS: Mapping[Action, tuple[str, str]] = {
@@ -58,6 +59,8 @@ def show_plan(plan: Plan, terminal: Terminal, *, verbose: bool = False) -> None:
             out.print(Text.assemble((names, "name"), f" ({example.pool}): {summary(example)}"))
             for line in _change_lines(example, verbose=verbose):
                 out.print(line)
+            if example.rollback is not None:
+                out.print(rollback_line(example.rollback))
         for told in finding_lines((*example.not_curable, *example.unknown)):
             out.print(Text(f"  {told}", style="warning"))
     for host, reason in plan.excluded.items():
@@ -73,6 +76,7 @@ def group_hosts(plans: Sequence[HostPlan]) -> list[tuple[list[str], HostPlan]]:
         key = (
             plan.pool,
             plan.changes,
+            plan.rollback,
             tuple((f.address, f.expected, f.observed) for f in plan.not_curable + plan.unknown),
         )
         groups.setdefault(key, ([], plan))[0].append(plan.host)

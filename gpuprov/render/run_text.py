@@ -12,6 +12,7 @@ from gpuprov.render.diagnostics import diagnostic_text
 from gpuprov.render.json_text import diagnostics_body
 from gpuprov.render.observation import finding_lines, observation_body
 from gpuprov.render.resources_text import resource_plan_body, resource_result_body, show_resource_result
+from gpuprov.render.rollback_text import rollback_body
 from gpuprov.render.terminal import Terminal
 
 _STYLES = {
@@ -113,6 +114,7 @@ def _host_plan_body(plan: HostPlan) -> dict[str, object]:
         "satisfied": plan.satisfied,
         "reboot": plan.reboot,
         "changes": [_change_body(change) for change in plan.changes],
+        "rollback": rollback_body(plan.rollback),
         "not_curable": [finding_body(finding) for finding in plan.not_curable],
         "unknown": [finding_body(finding) for finding in plan.unknown],
     }
