@@ -3,12 +3,15 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gpuprov.app.foresee import foresee
 from gpuprov.app.ground import UpRequest, open_ground
 from gpuprov.app.host_rules import host_warnings
 from gpuprov.app.observe import observe, split
 from gpuprov.app.planning import plan_fleet, with_absent
 from gpuprov.app.site import Site, open_site
-from gpuprov.app.steps import steps_of
+from gpuprov.app.steps import in_order, steps_of
+from gpuprov.app.terms import Terms, terms_of
+from gpuprov.converge.types import RunDocuments
 from gpuprov.model.diagnostic import Diagnostic, status_of
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import Report
@@ -50,18 +53,33 @@ def preview(request: UpRequest, report: Report) -> Preview:
         GpuprovError: when spec, lock, inventory or account cannot be used.
     """
     site = open_site(request.spec)
-    return look_at(site, request, report)
+    terms = terms_of(site.spec, take_over=request.take_over, disturb=request.disturb)
+    return look_at(site, request, report, terms=terms)
 
 
-def look_at(site: Site, request: UpRequest, report: Report) -> Preview:
-    """The preview of one target."""
+def look_at(site: Site, request: UpRequest, report: Report, *, terms: Terms | None = None) -> Preview:
+    """The preview of one target.
+
+    Args:
+        site: the spec and what lies beside it.
+        request: which target and hosts.
+        report: where progress goes.
+        terms: what the user agreed to, for hosts that would be changed; None for a mere look: nobody asks apt then, and
+            no host is refused.
+    """
     ground = open_ground(site, request, patience=_PATIENCE)
     found = ground.look(report)
     fleet, waivers = found.fleet, site.spec.waivers
     snapshots, not_observed = split(observe(fleet.hosts, fleet, request.access, report))
-    planned = with_absent(plan_fleet(fleet, snapshots, not_observed, lock=ground.lock, waivers=waivers), found.absent)
+    planned = plan_fleet(fleet, snapshots, not_observed, lock=ground.lock, waivers=waivers, terms=terms)
+    planned = with_absent(planned, found.absent)
+    if terms:
+        documents = RunDocuments(spec=site.text, lock=ground.lock_text)
+        planned = foresee(
+            planned, fleet, access=request.access, terms=terms, waivers=waivers, documents=documents, report=report
+        )
+        planned = in_order(planned, fleet, steps_of(site, fleet, planned, request.access))
     planned = replace(planned, plan=replace(planned.plan, resources=found.resources))
-    steps_of(site, fleet, planned, request.access)  # what `up` would refuse is refused here too
     return Preview(
         planned=planned,
         diagnostics=(

@@ -14,7 +14,10 @@ from gpuprov.model.host import Host
 from gpuprov.model.planned import Planned
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.model.waiver import Waiver
+from gpuprov.rollout.batches import in_rounds
 from gpuprov.rollout.container import gives_containers_gpus
+from gpuprov.rollout.drain import is_drained_first
+from gpuprov.rollout.types import Target
 from gpuprov.rollout.window import now, refuse_closed
 from gpuprov.spec.rollout import RolloutSpec
 from gpuprov.want.files import DAEMON_PATH
@@ -84,6 +87,23 @@ def steps_of(site: Site, fleet: Fleet, planned: Planned, access: Access) -> Step
             name: replace(there[name], connection=with_password(there[name].connection, access)) for name in wanted
         },
     )
+
+
+def in_order(planned: Planned, fleet: Fleet, steps: Steps) -> Planned:
+    """A plan that says in which rounds its hosts are changed, and what takes work off them first."""
+    plans = {plan.host: plan for plan in planned.plan.hosts if plan.changes}
+    targets = [
+        Target(host=host, want=fleet.wants[host.name], plan=plans[host.name], steps=steps.of(host))
+        for host in fleet.hosts
+        if host.name in plans
+    ]
+    order = tuple(tuple(target.host.name for target in round_.targets) for round_ in in_rounds(targets))
+    drains = {
+        target.host.name: f"{drain.by}, up to {drain.wait}"
+        for target in targets
+        if (drain := target.steps.drain) is not None and is_drained_first(target)
+    }
+    return replace(planned, plan=replace(planned.plan, order=order, drains=drains))
 
 
 def shows_gpus(want: HostWant, plan: HostPlan, snapshot: Snapshot, waivers: tuple[Waiver, ...]) -> bool:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from gpuprov.app.foresee import foresee
 from gpuprov.app.ground import Found, Ground, Grown, UpRequest, open_ground
 from gpuprov.app.host_rules import host_warnings
 from gpuprov.app.hosts import Fleet
@@ -21,7 +22,8 @@ from gpuprov.app.rolling import (
     told_to_journal,
 )
 from gpuprov.app.site import Site, open_site
-from gpuprov.app.steps import steps_of
+from gpuprov.app.steps import in_order, steps_of
+from gpuprov.app.terms import terms_of
 from gpuprov.converge.types import RunDocuments
 from gpuprov.model.change import Plan
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
@@ -76,15 +78,26 @@ def up(request: UpRequest, *, ask: Ask, report: Report) -> RunResult:
 
 
 def _plan(site: Site, ground: Ground, found: Found, request: UpRequest, report: Report) -> Work:
-    planned = look_and_plan(found.fleet, request.access, report, lock=ground.lock, waivers=site.spec.waivers)
-    planned = with_absent(planned, found.absent)
+    terms = terms_of(site.spec, take_over=request.take_over, disturb=request.disturb)
+    waivers, documents = site.spec.waivers, RunDocuments(spec=site.text, lock=ground.lock_text)
+    planned = look_and_plan(found.fleet, request.access, report, lock=ground.lock, waivers=waivers, terms=terms)
+    planned = foresee(
+        with_absent(planned, found.absent),
+        found.fleet,
+        access=request.access,
+        terms=terms,
+        waivers=waivers,
+        documents=documents,
+        report=report,
+    )
     steps = steps_of(site, found.fleet, planned, request.access)
+    planned = in_order(planned, found.fleet, steps)
     return Work(
         fleet=found.fleet,
         planned=replace(planned, plan=replace(planned.plan, resources=found.resources)),
         access=request.access,
-        documents=RunDocuments(spec=site.text, lock=ground.lock_text),
-        waivers=site.spec.waivers,
+        documents=documents,
+        waivers=waivers,
         steps=steps,
         keep=None if request.release else Keep(required=not request.no_rollback),
     )

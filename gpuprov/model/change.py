@@ -144,3 +144,7 @@ class Plan:
     """Hosts that take no part, each with the reason."""
     resources: ResourcePlan = field(default_factory=ResourcePlan)
     """What would change in the cloud account; empty for the rack."""
+    order: tuple[tuple[str, ...], ...] = ()
+    """The hosts to change, round by round; empty where nobody asked for the order."""
+    drains: Mapping[str, str] = field(default_factory=dict)
+    """Hosts that work goes off first, each with how, in words."""

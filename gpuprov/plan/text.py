@@ -21,6 +21,8 @@ def plan_body(plan: Plan) -> dict[str, Any]:
         "lock": plan.lock,
         "wants": dict(plan.wants),
         "excluded": dict(plan.excluded),
+        "order": [{"hosts": list(hosts)} for hosts in plan.order],
+        "drains": dict(plan.drains),
         "hosts": [_host_value(host) for host in plan.hosts],
     }
 
@@ -38,6 +40,8 @@ def read_plan_body(body: object, file: str) -> Plan:
         wants=_texts(fields, "wants"),
         hosts=tuple(_host(row) for row in fields.rows("hosts")),
         excluded=_texts(fields, "excluded"),
+        order=tuple(row.texts("hosts") for row in fields.rows("order")),
+        drains=_texts(fields, "drains"),
     )
 
 

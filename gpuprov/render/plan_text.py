@@ -65,6 +65,8 @@ def show_plan(plan: Plan, terminal: Terminal, *, verbose: bool = False) -> None:
             out.print(Text(f"  {told}", style="warning"))
     for host, reason in plan.excluded.items():
         out.print(Text.assemble(("x ", "error"), (host, "name"), f": {reason}"))
+    for told in order_lines(plan):
+        out.print(told)
     if plan.hosts or plan.excluded or plan.resources.new_hosts:
         out.print(closing_line(plan))
 
@@ -96,6 +98,16 @@ def dearest(costs: Sequence[Cost]) -> Cost:
     """The highest of several costs."""
     order = list(Cost)
     return max(costs, key=order.index, default=Cost.NOTHING)
+
+
+def order_lines(plan: Plan) -> list[str]:
+    """In which rounds hosts change, where there are several, and what takes work off them first."""
+    rounds = [", ".join(hosts) for hosts in plan.order]
+    lines = [f"one after another: {' | '.join(rounds)}"] if len(rounds) > 1 else []
+    how: dict[str, list[str]] = {}
+    for host, words in plan.drains.items():
+        how.setdefault(words, []).append(host)
+    return [*lines, *(f"work goes off first, by {words}: {', '.join(hosts)}" for words, hosts in how.items())]
 
 
 def closing_line(plan: Plan) -> str:

@@ -102,6 +102,8 @@ def plan_body(plan: Plan) -> dict[str, object]:
     return {
         "lock": plan.lock,
         "hosts": [_host_plan_body(host) for host in plan.hosts],
+        "order": [list(hosts) for hosts in plan.order],
+        "drains": dict(plan.drains),
         "excluded": dict(plan.excluded),
         "resources": resource_plan_body(plan.resources),
     }

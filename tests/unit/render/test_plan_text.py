@@ -44,6 +44,8 @@ def test_equal_hosts_are_shown_once_and_the_reboot_is_said() -> None:
             HostPlan(host="n3", pool="train", changes=()),
         ),
         excluded={"n4": "connection refused"},
+        order=(("n1",), ("n2",)),
+        drains={"n1": "slurm, up to 1h", "n2": "slurm, up to 1h"},
     )
     stream = io.StringIO()
     console = Console(file=stream, width=200, no_color=True, highlight=False, markup=False)
@@ -58,5 +60,7 @@ def test_equal_hosts_are_shown_once_and_the_reboot_is_said() -> None:
         "  ! reboot   host 570.1 -> 580.2 [reboot]  (the loaded driver differs)",
         "= n3 (train): as wanted, nothing to do",
         "x n4: connection refused",
+        "one after another: n1 | n2",
+        "work goes off first, by slurm, up to 1h: n1, n2",
         "2 host(s) to change (2 with a reboot), 1 as wanted, 1 left out",
     ]
