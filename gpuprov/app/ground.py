@@ -31,6 +31,10 @@ class UpRequest:
     """Cloud hosts, buckets and volumes that `up` may replace or delete."""
     refresh: bool = False
     """Whether `up` reads every resource from AWS first, so that what was changed there by hand is seen."""
+    take_over: bool = False
+    """Whether packages of another origin may go, where the stack takes their place."""
+    disturb: bool = False
+    """Whether who uses the GPUs of a host may be ended."""
     delete_data: tuple[str, ...] = ()
     """Storage whose data goes too, for `destroy` in the cloud."""
     no_rollback: bool = False

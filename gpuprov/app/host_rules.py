@@ -28,13 +28,14 @@ def refused_hosts(snapshots: Mapping[str, Snapshot]) -> dict[str, NotObserved]:
 
 def host_warnings(planned: Planned) -> tuple[Diagnostic, ...]:
     """What the rules warn of on the hosts that a plan would change."""
-    return tuple(
+    changing = [plan.host for plan in planned.plan.hosts if plan.changes]
+    found = tuple(
         told(answer)
-        for plan in planned.plan.hosts
-        if plan.changes
-        for answer in check_host(host_facts(planned.snapshots[plan.host]))
+        for host in changing
+        for answer in check_host(host_facts(planned.snapshots[host]))
         if answer.verdict is Verdict.WARNING
     )
+    return (*found, *(one for one in planned.told if one.address in changing))
 
 
 def host_facts(snapshot: Snapshot) -> HostFacts:

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 from gpuprov.app.host_rules import refused_hosts
 from gpuprov.app.hosts import Fleet
+from gpuprov.app.preflight import Preflight, preflight
 from gpuprov.app.shared_files import broken_shared_files
 from gpuprov.app.site import today
+from gpuprov.app.terms import Terms
 from gpuprov.compare.compare import compare_want
 from gpuprov.compare.waive import waive
 from gpuprov.model.change import HostPlan, Plan
@@ -59,6 +61,7 @@ def plan_fleet(
     *,
     lock: str,
     waivers: tuple[Waiver, ...],
+    terms: Terms | None = None,
 ) -> Planned:
     """The plan of all hosts; those that could not be observed, or must not be changed, are left out with the reason.
 
@@ -68,13 +71,18 @@ def plan_fleet(
         not_observed: hosts of which there is no snapshot.
         lock: the lock's digest, or empty for a hand-back.
         waivers: of the spec.
+        terms: what the user agreed to beforehand; None where nothing will be changed, and no host is refused for that.
     """
     plans = tuple(
         plan_of(fleet.wants[host.name], snapshots[host.name], waivers) for host in fleet.hosts if host.name in snapshots
     )
-    refused = refused_hosts({plan.host: snapshots[plan.host] for plan in plans if plan.changes})
+    judged = preflight(plans, fleet.wants, snapshots, terms) if terms else Preflight(plans=plans)
+    refused = {
+        **judged.refused,
+        **refused_hosts({plan.host: snapshots[plan.host] for plan in plans if plan.changes}),
+    }
     refused |= broken_shared_files(plans, fleet.wants)
-    plans = tuple(plan for plan in plans if plan.host not in refused)
+    plans = tuple(plan for plan in judged.plans if plan.host not in refused)
     not_observed = {**not_observed, **refused}
     plan = Plan(
         lock=lock,
@@ -82,7 +90,7 @@ def plan_fleet(
         hosts=plans,
         excluded={name: found.reason for name, found in not_observed.items()},
     )
-    return Planned(plan=plan, snapshots=snapshots, not_observed=not_observed)
+    return Planned(plan=plan, snapshots=snapshots, not_observed=not_observed, told=judged.told)
 
 
 def with_absent(planned: Planned, absent: Mapping[str, NotObserved]) -> Planned:
@@ -107,6 +115,7 @@ def with_more(planned: Planned, more: Planned) -> Planned:
         plan=plan,
         snapshots={**planned.snapshots, **more.snapshots},
         not_observed={**planned.not_observed, **more.not_observed},
+        told=(*planned.told, *more.told),
     )
 
 
@@ -120,7 +129,7 @@ def seen_later(planned: Planned, seen: Planned) -> Planned:
     done = tuple(plan for plan in seen.plan.hosts if not plan.changes)
     excluded = {name: reason for name, reason in planned.plan.excluded.items() if name not in found}
     missing = {name: why for name, why in planned.not_observed.items() if name not in found}
-    kept = Planned(plan=replace(planned.plan, excluded=excluded), snapshots=planned.snapshots, not_observed=missing)
+    kept = replace(planned, plan=replace(planned.plan, excluded=excluded), not_observed=missing)
     more = Planned(plan=replace(seen.plan, hosts=done), snapshots=seen.snapshots, not_observed=seen.not_observed)
     return with_absent(with_more(kept, more), waiting)
 

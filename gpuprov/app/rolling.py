@@ -10,6 +10,7 @@ from gpuprov.app.keeping import Keep, keeping_of
 from gpuprov.app.observe import observe, observe_settled, split
 from gpuprov.app.planning import is_proven, plan_fleet, plan_of, play_want
 from gpuprov.app.steps import Steps, shows_gpus
+from gpuprov.app.terms import Terms
 from gpuprov.converge.locate import find_playbooks
 from gpuprov.converge.runner import converge
 from gpuprov.converge.types import HostOutcome, Removal, RunDocuments
@@ -48,7 +49,13 @@ class Work:
 
 
 def look_and_plan(
-    fleet: Fleet, access: Access, report: Report, *, lock: str, waivers: tuple[Waiver, ...] = ()
+    fleet: Fleet,
+    access: Access,
+    report: Report,
+    *,
+    lock: str,
+    waivers: tuple[Waiver, ...] = (),
+    terms: Terms | None = None,
 ) -> Planned:
     """Probe hosts, waiting for package transactions that an earlier run left going, and plan what they need.
 
@@ -58,12 +65,13 @@ def look_and_plan(
         report: where progress goes.
         lock: the lock's digest, or empty for a hand-back.
         waivers: of the spec.
+        terms: what the user agreed to beforehand; None for hosts that are ours alone, such as the builder of an image.
 
     Raises:
         GpuprovError: GP-ROLL-004 when a transaction does not end in time.
     """
     snapshots, not_observed = split(observe_settled(fleet.hosts, fleet, access, report))
-    return plan_fleet(fleet, snapshots, not_observed, lock=lock, waivers=waivers)
+    return plan_fleet(fleet, snapshots, not_observed, lock=lock, waivers=waivers, terms=terms)
 
 
 def converge_hosts(work: Work, *, journal: Journal, report: Report, cancel: threading.Event) -> tuple[HostResult, ...]:

@@ -51,6 +51,18 @@ def verbose_option(command: Command) -> Command:
     return click.option("-v", "--verbose", is_flag=True, help="Every hold and every new file in full.")(command)
 
 
+def terms_options(command: Command) -> Command:
+    """`--take-over` and `--disturb`: what may be done to hosts that would else be refused."""
+    command = click.option(
+        "--disturb", is_flag=True, help="Change hosts whose GPUs are in use too; the plan shows who would be ended."
+    )(command)
+    return click.option(
+        "--take-over",
+        is_flag=True,
+        help="Remove packages of another origin that stand in the stack's place; the plan shows them.",
+    )(command)
+
+
 def target_option(command: Command) -> Command:
     """`--target`: which of the site's targets."""
     return click.option(

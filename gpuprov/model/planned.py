@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpuprov.model.change import Plan
+from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.snapshot import NotObserved, Snapshot
 
 
@@ -14,3 +15,5 @@ class Planned:
     plan: Plan
     snapshots: Mapping[str, Snapshot]
     not_observed: Mapping[str, NotObserved]
+    told: tuple[Diagnostic, ...] = ()
+    """What is to be told of hosts that the plan changes, before the question."""

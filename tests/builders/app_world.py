@@ -80,7 +80,9 @@ def make_world(folder: Path, patch: pytest.MonkeyPatch, *hosts: str, text: str =
     """A world with some hosts in its spec; the same folder holds the same account."""
     world = World(site=make_site(folder, *hosts, text=text))
 
-    def look_and_plan(fleet: Fleet, access: Any, report: Any, *, lock: str, waivers: Any = ()) -> Planned:
+    def look_and_plan(
+        fleet: Fleet, access: Any, report: Any, *, lock: str, waivers: Any = (), terms: Any = None
+    ) -> Planned:
         del access, report
         lost = world.unreachable if "apply" not in world.stack.calls else set()
         wants = {host.name: fleet.wants[host.name] for host in fleet.hosts}
@@ -90,7 +92,7 @@ def make_world(folder: Path, patch: pytest.MonkeyPatch, *hosts: str, text: str =
             if name not in lost
         }
         missing = {n: NotObserved(host=n, code="GP-SSH-001", reason="no answer") for n in wants if n in lost}
-        return plan_fleet(fleet, snapshots, missing, lock=lock, waivers=waivers)
+        return plan_fleet(fleet, snapshots, missing, lock=lock, waivers=waivers, terms=terms)
 
     def converge(work: Work, **_: Any) -> tuple[HostResult, ...]:
         plans = work.planned.plan.hosts
@@ -111,6 +113,7 @@ def make_world(folder: Path, patch: pytest.MonkeyPatch, *hosts: str, text: str =
         return tuple(world.silent[host.name] for host in made.hosts if host.name in world.silent)
 
     patch.setattr(up, "look_and_plan", look_and_plan)
+    patch.setattr(up, "foresee", lambda planned, _fleet, **_: planned)
     patch.setattr(up, "converge_hosts", converge)
     patch.setattr(up, "prove_hosts", prove)
     patch.setattr(cloud_ground, "wait_for_hosts", wait)

@@ -13,6 +13,7 @@ from gpuprov.cli.options import (
     json_option,
     spec_option,
     target_option,
+    terms_options,
     verbose_option,
 )
 from gpuprov.render.diagnostics import show_diagnostics
@@ -28,12 +29,13 @@ from gpuprov.render.terminal import open_terminal
 @target_option
 @access_options
 @cloud_options
+@terms_options
 @click.option("--expect-no-changes", is_flag=True, help="End with status 7 when there is anything to do.")
 @verbose_option
 @json_option
 def command(
     *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], refresh: bool,
-    expect_no_changes: bool,
+    take_over: bool, disturb: bool, expect_no_changes: bool,
     verbose: bool, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Show what `up` would do: resources in the cloud, and on each host packages from -> to, files, services, reboots.
@@ -42,7 +44,16 @@ def command(
     """
     terminal = open_terminal(colour=False if no_colour else None)
     with ProgressView(terminal) as view:
-        result = preview(UpRequest(spec=spec, access=access, target=target, replace=replace, refresh=refresh), view)
+        request = UpRequest(
+            spec=spec,
+            access=access,
+            target=target,
+            replace=replace,
+            refresh=refresh,
+            take_over=take_over,
+            disturb=disturb,
+        )
+        result = preview(request, view)
     status = result.status(expect_no_changes=expect_no_changes)
     show_diagnostics(result.diagnostics, terminal)
     if as_json:

@@ -13,6 +13,7 @@ from gpuprov.cli.options import (
     json_option,
     spec_option,
     target_option,
+    terms_options,
     verbose_option,
 )
 
@@ -22,6 +23,7 @@ from gpuprov.cli.options import (
 @target_option
 @access_options
 @cloud_options
+@terms_options
 @click.option(
     "--no-rollback", is_flag=True, help="Go on where no source has the old packages: there is no way back to them then."
 )
@@ -30,6 +32,7 @@ from gpuprov.cli.options import (
 @json_option
 def command(
     *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], refresh: bool, no_rollback: bool,
+    take_over: bool, disturb: bool,
     yes: bool,
     verbose: bool, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
@@ -41,7 +44,14 @@ def command(
     """
     return apply(
         UpRequest(
-            spec=spec, access=access, target=target, replace=replace, refresh=refresh, no_rollback=no_rollback
+            spec=spec,
+            access=access,
+            target=target,
+            replace=replace,
+            refresh=refresh,
+            no_rollback=no_rollback,
+            take_over=take_over,
+            disturb=disturb,
         ),
         yes=yes,
         verbose=verbose,

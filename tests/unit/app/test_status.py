@@ -30,6 +30,7 @@ def seen(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
         return {name: satisfied(want) if name in world.wanted else fresh(want) for name, want in wants.items()}
 
     monkeypatch.setattr(preview_module, "observe", observe)
+    monkeypatch.setattr(preview_module, "foresee", lambda planned, _fleet, **_: planned)
     return world
 
 
