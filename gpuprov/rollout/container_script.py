@@ -21,32 +21,38 @@ NAME = "gpuprov-proof"
 PROGRAMS = ("sh", "cat")
 LOADED_BY = (*PROGRAMS, "nvidia-smi")
 FOLDERS = ("dev", "etc", "proc", "sys", "tmp")
+TROUBLE = 125
 ERRORS = 400
 MISSING = 404
 
 
 def main() -> int:
     """Print what `nvidia-smi -L` prints in a container, and end with its status."""
-    drop()
     try:
-        ask("POST", "/images/create?fromSrc=-&repo=" + NAME, image(), kind="application/x-tar")
-        wanted = {
-            "Image": NAME,
-            "Cmd": ["nvidia-smi", "-L"],
-            "Env": ["NVIDIA_VISIBLE_DEVICES=all", "NVIDIA_DRIVER_CAPABILITIES=utility"],
-            "HostConfig": {"Runtime": "nvidia", "NetworkMode": "none"},
-        }
-        ask("POST", "/containers/create?name=" + NAME, json.dumps(wanted).encode())
-        ask("POST", "/containers/" + NAME + "/start")
-        status = int(json.loads(ask("POST", "/containers/" + NAME + "/wait"))["StatusCode"])
-        sys.stdout.write(unframed(ask("GET", "/containers/" + NAME + "/logs?stdout=1&stderr=1")))
+        drop()
+        try:
+            return list_gpus()
+        finally:
+            drop()
     except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
         sys.stderr.write(f"{error}\n")
-        return 125
-    else:
-        return status
-    finally:
-        drop()
+        return TROUBLE
+
+
+def list_gpus() -> int:
+    """Make the image, run the container to its end, print what it printed, and give its status."""
+    ask("POST", "/images/create?fromSrc=-&repo=" + NAME, image(), kind="application/x-tar")
+    wanted = {
+        "Image": NAME,
+        "Cmd": ["nvidia-smi", "-L"],
+        "Env": ["NVIDIA_VISIBLE_DEVICES=all", "NVIDIA_DRIVER_CAPABILITIES=utility"],
+        "HostConfig": {"Runtime": "nvidia", "NetworkMode": "none"},
+    }
+    ask("POST", "/containers/create?name=" + NAME, json.dumps(wanted).encode())
+    ask("POST", "/containers/" + NAME + "/start")
+    status = int(json.loads(ask("POST", "/containers/" + NAME + "/wait"))["StatusCode"])
+    sys.stdout.write(unframed(ask("GET", "/containers/" + NAME + "/logs?stdout=1&stderr=1")))
+    return status
 
 
 def image() -> bytes:
