@@ -9,6 +9,7 @@ from gpuprov.model.change import Action, Change, HostPlan, Plan, Rollback
 from gpuprov.model.facet import Cost
 from gpuprov.plan.foreseen_text import foreseen_value, read_foreseen
 from gpuprov.plan.guard import guard_digest
+from gpuprov.plan.resources_text import read_resources, resources_value
 
 KIND: Final = "Plan"
 _OLD: Final = ("kept", "fetched", "lost", "unseen")
@@ -24,6 +25,7 @@ def plan_body(plan: Plan) -> dict[str, Any]:
         "order": [{"hosts": list(hosts)} for hosts in plan.order],
         "drains": dict(plan.drains),
         "hosts": [_host_value(host) for host in plan.hosts],
+        "resources": resources_value(plan.resources),
     }
 
 
@@ -42,6 +44,7 @@ def read_plan_body(body: object, file: str) -> Plan:
         excluded=_texts(fields, "excluded"),
         order=tuple(row.texts("hosts") for row in fields.rows("order")),
         drains=_texts(fields, "drains"),
+        resources=read_resources(fields.fields("resources")),
     )
 
 

@@ -9,12 +9,24 @@ from gpuprov.document.envelope import document_digest
 from gpuprov.model.change import Plan
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.fact import Known, Unknown
+from gpuprov.model.resource import NewHost, ResourceAction, ResourceChange, ResourcePlan
 from gpuprov.plan.plan import build_plan, plan_host
 from gpuprov.plan.text import KIND, plan_body, read_plan, write_plan
 from gpuprov.want.expectations import expectations
 from gpuprov.want.owned import owned_of
 
 WANT = make_want()
+RESOURCES = ResourcePlan(
+    changes=(
+        ResourceChange(
+            address="instance.a", type="aws:ec2/instance:Instance", action=ResourceAction.REPLACE, urn="urn:a",
+            reasons=("ami",), changes=("ami: x -> y",), holds_data=True,
+        ),
+        ResourceChange(address="bucket.b", type="t", action=ResourceAction.DELETE, urn="urn:b", leftover=True),
+    ),
+    unchanged=3,
+    new_hosts=(NewHost(name="a", pool="p", instance="i", image="ami-1", packages=("x 1",), files=("/etc/motd",)),),
+)  # fmt: skip
 HOSTS = (
     fresh(WANT),
     edit(satisfied(WANT), {"gpu.count": Known(7), 'package["libcuda1"].version': Unknown("timed out")}),
@@ -24,7 +36,8 @@ HOSTS = (
 
 def make_plan() -> Plan:
     hosts = [plan_host(compare_want(expectations(WANT, owned_of(host)), host), WANT, host) for host in HOSTS]
-    return build_plan("sha256:lock", {"node-1": WANT.digest}, hosts, {"node-9": "it does not answer"})
+    plan = build_plan("sha256:lock", {"node-1": WANT.digest}, hosts, {"node-9": "it does not answer"})
+    return replace(plan, resources=RESOURCES)
 
 
 def test_a_plan_comes_back_as_it_was() -> None:

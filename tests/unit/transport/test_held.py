@@ -37,12 +37,12 @@ def soon(what: Callable[[], bool]) -> bool:
 
 
 def test_it_lives_until_its_input_is_ended(transport: Transport, tmp_path: Path) -> None:
-    mark = tmp_path / "ended"
-    held = transport.hold(f"echo ready; echo more; cat >{tmp_path}/heard; touch {mark}", timeout=10)
+    mark, heard = tmp_path / "ended", tmp_path / "heard"
+    held = transport.hold(f"echo ready; echo more; cat >{heard}; touch {mark}", timeout=10)
     assert held.first == "ready"
     assert held.alive
     held.beat()
-    assert soon(lambda: (tmp_path / "heard").read_bytes() == b"\n")
+    assert soon(lambda: heard.exists() and heard.read_bytes() == b"\n")
     assert transport.run("echo beside", timeout=10).stdout == b"beside\n"
     assert not mark.exists()
     held.close()
