@@ -7,6 +7,7 @@ from rich.text import Text
 
 from gpuprov.model.change import Action, Change, HostPlan, Plan
 from gpuprov.model.facet import Cost
+from gpuprov.render.foreseen_text import foreseen_lines
 from gpuprov.render.observation import finding_lines
 from gpuprov.render.resources_text import show_resource_plan
 from gpuprov.render.rollback_text import rollback_line
@@ -59,6 +60,8 @@ def show_plan(plan: Plan, terminal: Terminal, *, verbose: bool = False) -> None:
             out.print(Text.assemble((names, "name"), f" ({example.pool}): {summary(example)}"))
             for line in _change_lines(example, verbose=verbose):
                 out.print(line)
+            for told in foreseen_lines(example, verbose=verbose):
+                out.print(told)
             if example.rollback is not None:
                 out.print(rollback_line(example.rollback))
         for told in finding_lines((*example.not_curable, *example.unknown)):
@@ -78,6 +81,8 @@ def group_hosts(plans: Sequence[HostPlan]) -> list[tuple[list[str], HostPlan]]:
         key = (
             plan.pool,
             plan.changes,
+            plan.foreseen,
+            plan.disturbs,
             plan.rollback,
             tuple((f.address, f.expected, f.observed) for f in plan.not_curable + plan.unknown),
         )

@@ -9,6 +9,7 @@ from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.finding import Finding
 from gpuprov.model.run import HostResult, HostState, RunResult
 from gpuprov.render.diagnostics import diagnostic_text
+from gpuprov.render.foreseen_text import foreseen_body
 from gpuprov.render.json_text import diagnostics_body
 from gpuprov.render.observation import finding_lines, observation_body
 from gpuprov.render.resources_text import resource_plan_body, resource_result_body, show_resource_result
@@ -116,6 +117,8 @@ def _host_plan_body(plan: HostPlan) -> dict[str, object]:
         "satisfied": plan.satisfied,
         "reboot": plan.reboot,
         "changes": [_change_body(change) for change in plan.changes],
+        "disturbs": list(plan.disturbs),
+        "foreseen": foreseen_body(plan.foreseen),
         "rollback": rollback_body(plan.rollback),
         "not_curable": [finding_body(finding) for finding in plan.not_curable],
         "unknown": [finding_body(finding) for finding in plan.unknown],
