@@ -13,9 +13,9 @@ from gpuprov.app.preflight import is_broken, is_busy, judge_host, refusal
 from gpuprov.app.terms import Terms
 from gpuprov.converge.locate import find_playbooks
 from gpuprov.converge.runner import converge
-from gpuprov.converge.types import HostOutcome, Removal, RunDocuments
+from gpuprov.converge.types import HostOutcome, Keeping, Removal, RunDocuments
 from gpuprov.model.address import member_address
-from gpuprov.model.change import Action, Change, Foreseen, HostPlan, Rollback
+from gpuprov.model.change import Action, Change, Foreseen, HostPlan
 from gpuprov.model.facet import Cost
 from gpuprov.model.fact import Known
 from gpuprov.model.host import Host
@@ -26,6 +26,7 @@ from gpuprov.model.waiver import Waiver
 from gpuprov.plan.order import order
 from gpuprov.plan.packages import MOVES
 from gpuprov.plan.removal import removals
+from gpuprov.plan.rollback import with_sight
 
 _ASKS: Final = MOVES | {Action.TAKE_OVER}
 _ROUNDS: Final = 3
@@ -40,6 +41,7 @@ _FAMILIES: Final = (
     "containerd",
 )
 """Beginnings of names of what may stand in the stack's place: drivers, and container engines."""
+_SHOWN: Final = 3
 _HALF_DONE: Final = "the package system is half done: its repair comes first"
 _IN_USE: Final = "another program is at work in the package system; the transaction is judged once it has ended"
 
@@ -146,6 +148,7 @@ def _look(
             report=asking.report,
             forks=asking.access.forks,
             only="packages",
+            keeping={host.name: Keeping(run="", want=asking.fleet.wants[host.name]) for host in hosts},
         )
     return found.hosts
 
@@ -159,15 +162,8 @@ def _foreseen(plan: HostPlan, outcome: HostOutcome) -> HostPlan:
     found = outcome.foresight
     if found is None:
         return plan
-    told = found.rollback
-    old = {"kept": "kept", "fetched": "fetch", "lost": "lost"}
-    rollback = (
-        Rollback(**{ours: tuple(told.get(theirs, ())) for ours, theirs in old.items()}, size=int(told["bytes"]))
-        if told
-        else plan.rollback
-    )
     foreseen = Foreseen(others=outcome.others, download=found.download, growth=found.growth)
-    return replace(plan, foreseen=foreseen, rollback=rollback)
+    return with_sight(replace(plan, foreseen=foreseen), found.rollback)
 
 
 def _taking_over(plan: HostPlan, names: Sequence[str], snapshot: Snapshot) -> HostPlan:
@@ -206,6 +202,21 @@ def _refused(host: str, outcome: HostOutcome, foreign: Sequence[str]) -> NotObse
     return NotObserved(host=host, code=code, reason=first.summary, detail=first.detail, hint=first.hint)
 
 
+def _no_way_back(plan: HostPlan, terms: Terms) -> NotObserved | None:
+    """A host whose old packages no source has is left alone, unless that was agreed to."""
+    lost = plan.rollback.lost if plan.rollback is not None else ()
+    if not lost or terms.no_rollback:
+        return None
+    more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+    return NotObserved(
+        host=plan.host,
+        code="GP-BACK-001",
+        reason=f"a rollback would not be possible: no source has {', '.join(lost[:_SHOWN])}{more}",
+        detail="\n".join(lost),
+        hint="offer these packages in one of the host's sources, or give --no-rollback: there is no way back then",
+    )
+
+
 def _endless(host: str) -> NotObserved:
     return NotObserved(
         host=host,
@@ -221,7 +232,8 @@ def _with_answers(planned: Planned, answers: _Answers, asking: _Asking) -> Plann
     for name, plan in answers.plans.items():
         comes = [move.split(" ")[0] for move in plan.foreseen.others] if plan.foreseen else []
         judged = judge_host(asking.fleet.wants[name], plan, planned.snapshots[name], asking.terms, comes=comes)
-        if (late := refusal(judged)) is not None:
+        late = refusal(judged) or _no_way_back(plan, asking.terms)
+        if late is not None:
             refused[name] = late
     hosts = tuple(answers.plans.get(plan.host, plan) for plan in planned.plan.hosts if plan.host not in refused)
     return with_absent(replace(planned, plan=replace(planned.plan, hosts=hosts)), refused)

@@ -78,7 +78,9 @@ def up(request: UpRequest, *, ask: Ask, report: Report) -> RunResult:
 
 
 def _plan(site: Site, ground: Ground, found: Found, request: UpRequest, report: Report) -> Work:
-    terms = terms_of(site.spec, take_over=request.take_over, disturb=request.disturb)
+    terms = terms_of(
+        site.spec, take_over=request.take_over, disturb=request.disturb, no_rollback=request.no_rollback
+    )
     waivers, documents = site.spec.waivers, RunDocuments(spec=site.text, lock=ground.lock_text)
     planned = look_and_plan(found.fleet, request.access, report, lock=ground.lock, waivers=waivers, terms=terms)
     planned = foresee(

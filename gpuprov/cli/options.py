@@ -52,7 +52,12 @@ def verbose_option(command: Command) -> Command:
 
 
 def terms_options(command: Command) -> Command:
-    """`--take-over` and `--disturb`: what may be done to hosts that would else be refused."""
+    """`--take-over`, `--disturb`, `--no-rollback`: what may be done to hosts that would else be refused."""
+    command = click.option(
+        "--no-rollback",
+        is_flag=True,
+        help="Change hosts whose old packages no source has too: there is no way back to these.",
+    )(command)
     command = click.option(
         "--disturb", is_flag=True, help="Change hosts whose GPUs are in use too; the plan shows who would be ended."
     )(command)

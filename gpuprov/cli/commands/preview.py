@@ -35,7 +35,7 @@ from gpuprov.render.terminal import open_terminal
 @json_option
 def command(
     *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], refresh: bool,
-    take_over: bool, disturb: bool, expect_no_changes: bool,
+    no_rollback: bool, take_over: bool, disturb: bool, expect_no_changes: bool,
     verbose: bool, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Show what `up` would do: resources in the cloud, and on each host packages from -> to, files, services, reboots.
@@ -50,6 +50,7 @@ def command(
             target=target,
             replace=replace,
             refresh=refresh,
+            no_rollback=no_rollback,
             take_over=take_over,
             disturb=disturb,
         )

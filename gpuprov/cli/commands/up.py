@@ -24,9 +24,6 @@ from gpuprov.cli.options import (
 @access_options
 @cloud_options
 @terms_options
-@click.option(
-    "--no-rollback", is_flag=True, help="Go on where no source has the old packages: there is no way back to them then."
-)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @verbose_option
 @json_option

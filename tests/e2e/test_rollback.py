@@ -1,0 +1,171 @@
+"""Going back: with the source gone, from another machine, for a host that died half-way; and when there is no way."""
+
+import json
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpuprov.lab.names import LabNames
+from tests.e2e.site import GPUPROV, Ended, LabSite, touched
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+
+KEPT = "ls /var/lib/gpuprov/rollback/archives 2>/dev/null || true"
+VERSION = "dpkg-query -W -f='${Version}' "
+TOOLKIT = f"{VERSION} nvidia-container-toolkit"
+GONE = "rm -rf /var/cache/gpuprov /var/lib/apt/lists/*"
+"""What apt knows of any source, which may be deleted at any time."""
+
+
+@contextmanager
+def vendor_gone(site: LabSite) -> Iterator[None]:
+    """The vendor's repository has nothing any more, and the hosts remember nothing of it."""
+    place = LabNames(site.lab.id).repository
+    aside = place.with_name("aside")
+    place.rename(aside)
+    try:
+        for name in site.names:
+            site.root(name, GONE)
+        yield
+    finally:
+        aside.rename(place)
+
+
+def back(site: LabSite, folder: Path, *argv: str, expect: int = 0) -> Ended:
+    """`rollback` on another machine: it has the inventory and the key, and neither spec nor lock."""
+    words = ["rollback", "-i", str(site.folder / "inventory" / "site.yml"), "--yes", "--json", *argv]
+    done = subprocess.run([str(GPUPROV), *words], cwd=folder, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == expect, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
+    return Ended(status=done.returncode, stdout=done.stdout, stderr=done.stderr)
+
+
+def test_an_upgrade_is_taken_back_from_another_machine_with_the_source_gone(site: LabSite, tmp_path: Path) -> None:
+    name = next(node for node in site.names if node not in site.train)
+    before = site.root(name, TOOLKIT)
+    site.edit('toolkit: "1.18.*"', 'toolkit: "1.19.*"')
+    site.run("lock")
+    plan = site.run("preview", "--target", "onprem", "-l", name).stdout
+    assert "rollback possible" in plan
+    site.up("-l", name)
+    assert site.root(name, TOOLKIT).startswith("1.19.")
+    kept = site.root(name, KEPT)
+    assert f"nvidia-container-toolkit_{before}_" in kept
+    with vendor_gone(site):
+        result = back(site, tmp_path, "-l", name)
+        assert touched(result) == {name: "changed"}
+        assert site.root(name, TOOLKIT) == before
+        assert touched(back(site, tmp_path, "-l", name)) == {name: "satisfied"}, "once more changes nothing"
+    looked = site.run("status", "-l", name, "--json", expect=7)
+    assert [host["changes"] > 0 for host in looked.body["hosts"]] == [True], "`up` would upgrade again"
+    site.edit('toolkit: "1.19.*"', 'toolkit: "1.18.*"')
+    site.run("lock")
+    assert touched(site.up("-l", name)) == {name: "satisfied"}
+    assert site.drift().status == 0
+
+
+@pytest.mark.matrix
+def test_a_driver_upgrade_that_dies_half_way_is_taken_back(fresh_lab: Callable[..., LabSite], tmp_path: Path) -> None:
+    """Power is cut in dpkg, the source is gone: the old driver is loaded again, and the host is proven."""
+    site = fresh_lab("back", train=1)
+    (name,) = site.names
+    releases, branch = site.lab.description.driver_releases, site.lab.description.driver_branch
+    old, new = releases[0], releases[-1]
+    site.edit(f'version: "{branch}.*"', f'version: "{old}"')
+    site.run("lock")
+    first = site.up()
+    nothing_to_go_back_to(site, name, tmp_path)
+    site.edit(f'version: "{old}"', f'version: "{new}"')
+    site.run("lock")
+    cut_power_in_dpkg(site, name)
+    with vendor_gone(site):
+        result = back(site, tmp_path)
+        assert touched(result) == {name: "changed"}
+        assert site.root(name, "dpkg --audit") == ""
+        assert site.root(name, "cat /sys/module/nvidia/version").strip() == old
+        assert not [word for word in site.root(name, f"{VERSION} 'libcuda1*'").split() if word.startswith(new)]
+    runs = json.loads(first.stdout)["run"].rpartition("/")[2]
+    whole_upgrade_and_back(site, name, runs, tmp_path)
+    hand_back_takes_the_archives(site, name)
+
+
+def nothing_to_go_back_to(site: LabSite, name: str, folder: Path) -> None:
+    """The first run of a bare host."""
+    result = back(site, folder, expect=6)
+    assert result.codes == ["GP-BACK-002"]
+    assert name in result.stderr
+
+
+def cut_power_in_dpkg(site: LabSite, name: str) -> None:
+    """Switch the host off while dpkg unpacks, and on again."""
+    node = site.node(name)
+    lines = int(site.root(name, "wc -l < /var/log/dpkg.log"))
+
+    def cut() -> None:
+        deadline = time.monotonic() + 300
+        while int(site.root(name, "wc -l < /var/log/dpkg.log")) < lines + 8 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        node.power_off()
+
+    cutter = threading.Thread(target=cut)
+    cutter.start()
+    site.up(expect=4)
+    cutter.join()
+    node.start()
+    node.wait_ssh()
+
+
+def whole_upgrade_and_back(site: LabSite, name: str, first: str, folder: Path) -> None:
+    """After the rollback `up` goes forward again, and the first run is found by its name."""
+    looked = site.run("preview", "--target", "onprem", "--json").body["plan"]["hosts"]
+    assert [host["rollback"]["lost"] + host["rollback"]["unseen"] for host in looked] == [[]]
+    assert {host["rebooted"] for host in site.up().body["hosts"]} == {True}
+    unknown = back(site, folder, "--to", "20000101T000000Z-000000", expect=6)
+    assert first in unknown.stderr, "the runs that the host keeps are named"
+    boot = site.root(name, "cat /proc/sys/kernel/random/boot_id")
+    with vendor_gone(site):
+        assert touched(back(site, folder, "--to", first)) == {name: "changed"}
+    assert site.root(name, "cat /proc/sys/kernel/random/boot_id") != boot
+    assert site.root(name, "cat /sys/module/nvidia/version").strip() == site.lab.description.driver_releases[0]
+
+
+def hand_back_takes_the_archives(site: LabSite, name: str) -> None:
+    """`destroy` shows them and deletes them."""
+    assert site.root(name, KEPT) != ""
+    result = site.run("destroy", "--target", "onprem", "--yes", "--json")
+    changes: list[dict[str, Any]] = result.body["plan"]["hosts"][0]["changes"]
+    assert [c["before"].split()[-3:] for c in changes if c["subject"] == "/var/lib/gpuprov/rollback"]
+    assert site.root(name, "ls -d /var/lib/gpuprov/rollback /var/lib/gpuprov/runs 2>/dev/null || true") == ""
+
+
+@pytest.mark.matrix
+def test_a_foreign_host_whose_old_packages_no_source_has_is_left_alone_unless_it_is_agreed_to(
+    fresh_lab: Callable[..., LabSite],
+) -> None:
+    site = fresh_lab("fore", train=0, cpu=1)
+    (name,) = site.names
+    control = r"Package: tree\nVersion: 0.1\nArchitecture: all\nMaintainer: x <x@example.com>\nDescription: x\n"
+    site.root(
+        name, f"mkdir -p /tmp/x/DEBIAN; printf '{control}' > /tmp/x/DEBIAN/control; dpkg-deb -b /tmp/x /tmp/x.deb"
+    )
+    site.root(name, "dpkg -i /tmp/x.deb")
+    site.edit("packages: []", "packages: [tree]")
+    site.run("lock")
+    refused = site.up(expect=5)
+    assert refused.codes == ["GP-BACK-001"]
+    assert "tree 0.1" in refused.stderr
+    assert "--no-rollback" in refused.stderr
+    assert site.root(name, f"{VERSION} tree") == "0.1"
+    assert (
+        site.root(
+            name, "ls -d /var/lib/gpuprov/owned.json /etc/apt/preferences.d/gpuprov.pref 2>&1 | grep -c 'No such'"
+        )
+        == "2\n"
+    )
+    assert touched(site.up("--no-rollback")) == {name: "changed"}
+    assert site.root(name, f"{VERSION} tree") != "0.1"
