@@ -37,6 +37,10 @@ class UpRequest:
     """Whether who uses the GPUs of a host may be ended."""
     delete_data: tuple[str, ...] = ()
     """Storage whose data goes too, for `destroy` in the cloud."""
+    plan: Path | None = None
+    """A plan file: `up` makes exactly that, or refuses."""
+    resume: bool = False
+    """Whether `up` goes on with the site's last run, which did not come to a good end."""
     no_rollback: bool = False
     """Whether `up` goes on where the old packages cannot be kept, so that there is no way back to them."""
 

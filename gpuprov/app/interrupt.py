@@ -38,10 +38,17 @@ class cancelled_by_interrupt:  # noqa: N801 - reads as what it does: with cancel
         self._report(Progress(phase="interrupt", text=text, finished=True))
 
 
-def interrupted() -> Diagnostic:
-    """What a run that was interrupted says about itself."""
+def interrupted(command: str) -> Diagnostic:
+    """What a run that was interrupted says about itself.
+
+    Args:
+        command: what was run, such as `up`.
+    """
+    again = f"run `gpuprov {command}` again"
+    if command == "up":
+        again = "`gpuprov up --resume` goes on with this run's hosts"
     return Diagnostic(
         code="GP-RUN-003",
         summary="interrupted; the step that was running has ended, nothing else was begun",
-        hint="run the same command again: it looks at every host and goes on from what it finds",
+        hint=f"{again}: it looks at every host first; `gpuprov runs show` tells what was done",
     )

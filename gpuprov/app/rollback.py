@@ -115,13 +115,15 @@ def _run(work: Work, request: RollbackRequest, report: Report, told: Sequence[Di
         tell = told_to_journal(journal, report)
         with cancelled_by_interrupt(tell) as cancel:
             results = converge_hosts(work, journal=journal, report=tell, cancel=cancel)
-        late = (interrupted(),) if cancel.is_set() else ()
-        return RunResult(
+        late = (interrupted(journal.command),) if cancel.is_set() else ()
+        result = RunResult(
             run=str(journal.folder),
             plan=work.planned.plan,
             hosts=results,
             diagnostics=(*told, *unobserved(work.planned), *late, *log_trouble(journal)),
         )
+        journal.result["status"] = int(result.status)
+        return result
 
 
 def _site_of(kept: Sequence[Kept], path: Path) -> Site | None:

@@ -10,8 +10,10 @@ from gpuprov.app.host_rules import host_warnings
 from gpuprov.app.hosts import Fleet
 from gpuprov.app.interrupt import cancelled_by_interrupt, interrupted
 from gpuprov.app.keeping import Keep
+from gpuprov.app.plan_file import load_plan, refuse_outdated
 from gpuprov.app.planning import seen_later, with_absent, with_more
 from gpuprov.app.preview import unobserved
+from gpuprov.app.resume import asked_for, find_interrupted, refuse_other_wants
 from gpuprov.app.rolling import (
     Work,
     converge_hosts,
@@ -31,6 +33,7 @@ from gpuprov.model.planned import Planned
 from gpuprov.model.progress import Report
 from gpuprov.model.resource import ResourceResult
 from gpuprov.model.run import HostResult, HostState, RunResult
+from gpuprov.plan.text import write_plan
 from gpuprov.store.journal import Journal, open_journal
 from gpuprov.store.lock import hold_site
 
@@ -56,14 +59,22 @@ def up(request: UpRequest, *, ask: Ask, report: Report) -> RunResult:
     """
     site = open_site(request.spec)
     command = "destroy" if request.release else "up"
+    kept = load_plan(request.plan) if request.plan else None
     with hold_site(site.state, ["gpuprov", command]):
+        resumed = find_interrupted(site, request) if request.resume else None
+        request = resumed.request if resumed else request
         ground = open_ground(site, request)
         settled = ground.settle(report)
         found = ground.look(report)
         if found.refused:
             raise GpuprovError(*found.refused)
         work = _plan(site, ground, found, request, report)
-        told = (*site.warnings, *settled, *found.diagnostics, *host_warnings(work.planned))
+        if kept:
+            refuse_outdated(kept, work.planned, limited=request.access.limit is not None)
+        if resumed:
+            refuse_other_wants(resumed.run, work.fleet.wants)
+        going_on = (resumed.told,) if resumed else ()
+        told = (*going_on, *site.warnings, *settled, *found.diagnostics, *host_warnings(work.planned))
         if _is_done(work.planned.plan):
             return _as_it_is(work, found, report, told)
         work.steps.refuse_closed(work.planned)
@@ -72,15 +83,16 @@ def up(request: UpRequest, *, ask: Ask, report: Report) -> RunResult:
             return RunResult(
                 run="", plan=work.planned.plan, hosts=(), diagnostics=(*told, *unobserved(work.planned), declined)
             )
-        with open_journal(site.state, command) as journal:
+        with open_journal(site.state, command, **asked_for(request, ground.target, resumed)) as journal:
             keep_documents(journal, work.fleet, work.documents)
-            return _run(ground, work, journal, report, told)
+            journal.keep("plan.json", write_plan(work.planned.plan))
+            result = _run(ground, work, journal, report, told)
+            journal.result["status"] = int(result.status)
+            return result
 
 
 def _plan(site: Site, ground: Ground, found: Found, request: UpRequest, report: Report) -> Work:
-    terms = terms_of(
-        site.spec, take_over=request.take_over, disturb=request.disturb, no_rollback=request.no_rollback
-    )
+    terms = terms_of(site.spec, take_over=request.take_over, disturb=request.disturb, no_rollback=request.no_rollback)
     waivers, documents = site.spec.waivers, RunDocuments(spec=site.text, lock=ground.lock_text)
     planned = look_and_plan(found.fleet, request.access, report, lock=ground.lock, waivers=waivers, terms=terms)
     planned = foresee(
@@ -137,7 +149,7 @@ def _run(ground: Ground, work: Work, journal: Journal, report: Report, told: Seq
             work = _with_new_hosts(work, grown, journal, tell)
             results = converge_hosts(work, journal=journal, report=tell, cancel=cancel)
     told_so = any(d.code == "GP-RUN-003" for d in grown.diagnostics)
-    late = (interrupted(),) if cancel.is_set() and not told_so else ()
+    late = (interrupted(journal.command),) if cancel.is_set() and not told_so else ()
     return RunResult(
         run=str(journal.folder),
         plan=work.planned.plan,

@@ -27,7 +27,8 @@ def _end_with(group: click.Group, argv: list[str]) -> int:  # noqa: PLR0911 - on
         interrupted = Diagnostic(
             code="GP-RUN-003",
             summary="interrupted",
-            hint="run the same command again: it looks at everything anew and goes on from what it finds",
+            hint="run the same command again, or `gpuprov up --resume` for an `up`: both look at everything anew and go"
+            " on from what they find; `gpuprov runs show` tells what was done",
         )
         return _tell((interrupted,), argv)
     except click.exceptions.Exit as ending:

@@ -25,6 +25,7 @@ _COMMANDS: Final = {
     "preview": "Show what `up` would do: resources in the cloud, changes on each host.",
     "up": "Make what is missing, bring hosts to the locked stack, and prove it.",
     "rollback": "Bring hosts back to an earlier run, from what they keep of it.",
+    "runs": "Show what earlier runs did: all of them, or one step by step.",
     "status": "Show for each host whether it is as wanted.",
     "snapshot": "Look at hosts, read-only, and write what is there.",
     "parity": "Show what differs: between hosts, snapshots, targets and the lock.",

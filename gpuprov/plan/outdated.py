@@ -61,7 +61,10 @@ def _host(name: str, kept: HostPlan | None, fresh: HostPlan | None, plan: Plan, 
         return []  # nothing was planned on it, and nothing would be done
     if fresh is None:
         return [_moved(name, f"it cannot take part now: {planned.plan.excluded.get(name, 'it was not looked at')}")]
-    names = dict.fromkeys([*moved(kept, planned.snapshots[name]), *_differing(kept, fresh)])
+    users = [f"GPU user {user}" for user in fresh.disturbs if user not in kept.disturbs]
+    shown = kept.foreseen.others if kept.foreseen else ()
+    others = [f"package {move}" for move in (fresh.foreseen.others if fresh.foreseen else ()) if move not in shown]
+    names = dict.fromkeys([*moved(kept, planned.snapshots[name]), *_differing(kept, fresh), *users, *others])
     return [_moved(name, "moved: " + ", ".join(names))] if names else []
 
 

@@ -6,6 +6,7 @@ import click
 
 from gpuprov.app.access import Access
 from gpuprov.app.ground import UpRequest
+from gpuprov.app.plan_file import save_plan
 from gpuprov.app.preview import preview
 from gpuprov.cli.options import (
     access_options,
@@ -30,17 +31,21 @@ from gpuprov.render.terminal import open_terminal
 @access_options
 @cloud_options
 @terms_options
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the plan to a file, for `up --plan FILE`."
+)
 @click.option("--expect-no-changes", is_flag=True, help="End with status 7 when there is anything to do.")
 @verbose_option
 @json_option
 def command(
     *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], refresh: bool,
-    no_rollback: bool, take_over: bool, disturb: bool, expect_no_changes: bool,
+    no_rollback: bool, take_over: bool, disturb: bool, out: Path | None, expect_no_changes: bool,
     verbose: bool, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Show what `up` would do: resources in the cloud, and on each host packages from -> to, files, services, reboots.
 
-    Nothing is changed.
+    Nothing is changed. With --out the plan is kept in a file that `up --plan` makes as it stands, or refuses when spec,
+    lock or a host has moved since.
     """
     terminal = open_terminal(colour=False if no_colour else None)
     with ProgressView(terminal) as view:
@@ -55,6 +60,8 @@ def command(
             disturb=disturb,
         )
         result = preview(request, view)
+    if out:
+        save_plan(result.planned.plan, out)
     status = result.status(expect_no_changes=expect_no_changes)
     show_diagnostics(result.diagnostics, terminal)
     if as_json:

@@ -24,13 +24,23 @@ from gpuprov.cli.options import (
 @access_options
 @cloud_options
 @terms_options
+@click.option(
+    "--plan",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Make what this plan of `preview --out` says, or refuse: nothing else.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with the last run, which was killed or interrupted, or failed: its hosts, by the same spec and lock.",
+)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @verbose_option
 @json_option
 def command(
     *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], refresh: bool, no_rollback: bool,
-    take_over: bool, disturb: bool,
-    yes: bool,
+    take_over: bool, disturb: bool, plan: Path | None, resume: bool, yes: bool,
     verbose: bool, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Make what is missing, bring hosts to the locked stack, and prove it.
@@ -49,6 +59,8 @@ def command(
             no_rollback=no_rollback,
             take_over=take_over,
             disturb=disturb,
+            plan=plan,
+            resume=resume,
         ),
         yes=yes,
         verbose=verbose,
