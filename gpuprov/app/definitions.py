@@ -55,7 +55,14 @@ def _of_spec(name: str, source: SourceSpec, site: Site, os_name: str) -> SourceD
         keyring=str(path) if str(path) == KEYRINGS.get(os_name.partition("-")[0]) else "",
         on_host=True,
         priority=source.priority,
+        excepted_keys=_excepted(os_name, site.spec.catalog),
     )
+
+
+def _excepted(os_name: str, catalog: Catalog) -> frozenset[str]:
+    """The vendor's key for an OS, where it is known to have weak self-signatures and the OS's own apt takes it."""
+    row = repository(os_name, catalog=catalog)
+    return frozenset({row.fingerprint}) if row is not None and row.weak_key and row.fingerprint else frozenset()
 
 
 def _not_named(name: str, os_name: str, arch: str, catalog: Catalog) -> Diagnostic:

@@ -178,6 +178,8 @@ class RepositoryRow(Row):
     key_file: str | None
     fingerprint: str | None
     """Upper-case hex."""
+    weak_key: bool = False
+    """Whether the key's own self-signatures are SHA-1 alone: the bare key is trusted then, by its fingerprint."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)

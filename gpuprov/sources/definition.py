@@ -32,6 +32,9 @@ class SourceDefinition:
     check_valid_until: bool = True
     """Whether an expired index is refused; False only where the machine's own apt is told so."""
 
+    excepted_keys: frozenset[str] = frozenset()
+    """Fingerprints, in capitals, of keys that the catalog knows to have weak self-signatures on this system."""
+
     proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Proxy for each scheme, as the machine's apt has them; empty takes those of the environment."""
 

@@ -181,12 +181,12 @@ def _verified(definition: SourceDefinition, certs: Sequence[Cert], now: datetime
     root, name = release_root(definition), definition.name
     inline = fetcher.release(f"{root}InRelease", name)
     if inline is not None:
-        return verify_inline(inline, certs, name, now)
+        return verify_inline(inline, certs, name, now, definition.excepted_keys)
     plain = fetcher.release(f"{root}Release", name)
     signature = fetcher.release(f"{root}Release.gpg", name) if plain is not None else None
     if plain is None or signature is None:
         raise GpuprovError(_unsigned(definition, "Release without Release.gpg" if plain else "no Release"))
-    return verify_detached(plain, signature, certs, name, now)
+    return verify_detached(plain, signature, certs, name, now, definition.excepted_keys)
 
 
 def _sha256(text: str) -> str:

@@ -1,16 +1,26 @@
 """Signatures of a repository's Release: only bytes that a usable key of the source signed come out of here."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 import pysequoia
 
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.sources.keys import WEAK, Cert, digests_of, fingerprints, unusable
+from gpuprov.sources.weak_key import detached_by_primary, inline_by_primary
 
 
-def verify_inline(data: bytes, certs: Sequence[Cert], source: str, now: datetime) -> bytes:
+def verify_inline(
+    data: bytes, certs: Sequence[Cert], source: str, now: datetime, excepted: Collection[str] = ()
+) -> bytes:
     """Verify an InRelease and return just the signed text; what stands before or after it is dropped.
+
+    Args:
+        data: the file.
+        certs: keys that may have signed it.
+        source: name of the source, for errors.
+        now: the time at which keys must be valid.
+        excepted: fingerprints, in capitals, of keys whose own self-signatures need not be sound (weak_key.py).
 
     Raises:
         GpuprovError: GP-SRC-002 (no good signature), GP-SRC-007 (only of expired, revoked or weak keys).
@@ -18,6 +28,9 @@ def verify_inline(data: bytes, certs: Sequence[Cert], source: str, now: datetime
     try:
         verified = pysequoia.verify(data, lambda _: list(certs))
     except (RuntimeError, ValueError) as error:
+        text = inline_by_primary(data, _excepted(certs, excepted), now)
+        if text is not None:
+            return text
         signature = data[data.find(b"-----BEGIN PGP SIGNATURE-----") :]
         raise GpuprovError(_refused(source, certs, _trouble(error, signature), now)) from error
     _check_signers([sig.certificate for sig in verified.valid_sigs], certs, source, now)
@@ -26,8 +39,18 @@ def verify_inline(data: bytes, certs: Sequence[Cert], source: str, now: datetime
     return bytes(verified.bytes)
 
 
-def verify_detached(data: bytes, signature: bytes, certs: Sequence[Cert], source: str, now: datetime) -> bytes:
-    """Verify a Release by its Release.gpg and return it; one good signature of several is enough."""
+def verify_detached(
+    data: bytes,
+    signature: bytes,
+    certs: Sequence[Cert],
+    source: str,
+    now: datetime,
+    excepted: Collection[str] = (),
+) -> bytes:
+    """Verify a Release by its Release.gpg and return it; one good signature of several is enough.
+
+    Args and errors as `verify_inline`.
+    """
     signers: list[str] = []
     trouble = "no signature in Release.gpg"
     for each in _split(signature, source, certs, now):
@@ -38,9 +61,15 @@ def verify_detached(data: bytes, signature: bytes, certs: Sequence[Cert], source
             continue
         signers += [sig.certificate for sig in verified.valid_sigs]
     if not signers:
+        if detached_by_primary(data, signature, _excepted(certs, excepted), now):
+            return data
         raise GpuprovError(_refused(source, certs, trouble, now))
     _check_signers(signers, certs, source, now)
     return data
+
+
+def _excepted(certs: Sequence[Cert], excepted: Collection[str]) -> list[Cert]:
+    return [cert for cert in certs if cert.fingerprint.upper() in excepted]
 
 
 def _split(signature: bytes, source: str, certs: Sequence[Cert], now: datetime) -> list[pysequoia.Sig]:
