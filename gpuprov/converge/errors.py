@@ -173,6 +173,11 @@ _APT: Final = (
 _UNREAD: Final[Mapping[str, tuple[str, str]]] = {
     "refresh": ("GP-SRC-001", "check the host's way to its package sources"),
     "simulate": ("GP-PLAN-002", "nothing was changed on the host; end the conflict that apt names, or change the spec"),
+    "frameworks": (
+        "GP-CONV-006",
+        "the environment that was in use is still; end the cause and run again. An index that asks for a login is given "
+        "one in /root/.netrc on the host",
+    ),
     "apt": (
         "GP-CONV-002",
         "end the cause, then run again; the whole log is in /var/lib/gpuprov/transactions on the host",

@@ -19,6 +19,7 @@ from gpuprov.converge.kept import kept_variables
 from gpuprov.converge.outcome import Tally
 from gpuprov.converge.short_folder import short_folder
 from gpuprov.converge.types import ConvergeResult, Keeping, Removal, RunDocuments
+from gpuprov.converge.uv import uv_program
 from gpuprov.converge.variables import RECORD, document_variables, host_variables
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.host import Host
@@ -68,6 +69,8 @@ def converge(
     for name, kept in (keeping or {}).items():
         variables[name] |= kept_variables(kept, documents, RECORD)
     shared = document_variables(documents) | {"gpuprov_packages_lock_timeout": apt_lock_timeout()}
+    if any(want.pool.frameworks for _, want, _ in hosts):
+        shared["gpuprov_frameworks_uv"] = uv_program()
     _write(private / "inventory.yml", to_yaml(inventory(members, variables, shared)) + "\n")
     log = private / "artifacts" / "play" / "stdout"
     watch = _Watch(tallies={host.name: Tally(host.name, log) for host in members}, report=report, cancel=cancel)

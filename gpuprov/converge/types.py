@@ -30,6 +30,8 @@ class Removal:
     """Paths of files that are not ours and lose our keys."""
     pending: tuple[str, ...] = ()
     """Steps that a lost run left undone: `initramfs`."""
+    frameworks: bool = False
+    """Whether the Python environments go."""
     lock: tuple[str, ...] = ()
     """Users whose accounts are closed."""
     leave: tuple[tuple[str, str], ...] = ()

@@ -33,6 +33,7 @@ def host_variables(want: HostWant, removal: Removal, *, when: str) -> Variables:
         **_packages(want.pool, removal),
         **_files(want.pool, removal),
         **settled_variables(want.pool, removal),
+        **_frameworks(want.pool, removal),
         **_services(want.pool, removal),
         **_record(want, when),
     }
@@ -128,6 +129,17 @@ def _file(file: FileWant) -> Variables:
     }
 
 
+def _frameworks(pool: PoolWant, removal: Removal) -> Variables:
+    want = pool.frameworks
+    return {
+        "gpuprov_frameworks_environment": want.environment if want else "",
+        "gpuprov_frameworks_python": want.python if want else "",
+        "gpuprov_frameworks_packages": [asdict(package) for package in want.packages] if want else [],
+        "gpuprov_frameworks_indexes": dict(want.indexes) if want else {},
+        "gpuprov_frameworks_remove": removal.frameworks,
+    }
+
+
 def _services(pool: PoolWant, removal: Removal) -> Variables:
     units = [
         {"name": s.name, "active": s.active, "enabled": s.enabled, "gpu": s.gpu, "packages": list(s.packages)}
@@ -185,6 +197,7 @@ def _owned(want: HostWant, when: str) -> Variables:
         "packages": {package.name: package.version for package in pool.packages},
         "files": {file.path: _sha256(file.text) for file in (*_of_sources(pool), *_whole(pool.files))},
         "sources": sorted(source.name for source in pool.sources),
+        "frameworks": pool.frameworks.environment if pool.frameworks else "",
         "want": want.digest,
         "when": when,
     }

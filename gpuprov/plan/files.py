@@ -15,6 +15,7 @@ from gpuprov.want.expectations import GONE, HAND_BACK
 from gpuprov.want.files import NOUVEAU_PATH, PINS_PATH, merge_json
 from gpuprov.want.merged import without_ours
 from gpuprov.want.types import FileWant, Merge, PoolWant
+from gpuprov.want.updates import UPDATES_PATH
 
 BEFORE: Final = "what was there before gpuprov"
 """What a file becomes again that gpuprov replaced and that leaves the spec."""
@@ -24,6 +25,7 @@ _WHY: Final = (
     (_KEYS, "lock: the key that signs the source"),
     ("/etc/apt/sources.list.d/gpuprov-", "lock: packages come from this source"),
     (PINS_PATH, "lock: pins every owned package"),
+    (UPDATES_PATH, "lock: unattended upgrades keep off owned packages"),
     (NOUVEAU_PATH, "lock: the driver needs the GPUs that nouveau would take"),
 )
 """Why gpuprov writes files that no spec names, by path or beginning of path."""
@@ -140,7 +142,7 @@ def _reason(file: FileWant, finding: Finding, scene: Scene) -> str:
 
 def _says_nothing(path: str, *, absent: bool) -> bool:
     """Whether a diff would only repeat: a key is not read by eye, and new pins are the plan's packages once more."""
-    return path.startswith(_KEYS) or (absent and path == PINS_PATH)
+    return path.startswith(_KEYS) or (absent and path in {PINS_PATH, UPDATES_PATH})
 
 
 def _diff(path: str, before: str | None, after: str) -> str:

@@ -4,6 +4,7 @@ import re
 from typing import Final, NamedTuple
 
 from gpuprov.model.change import Action, HostPlan
+from gpuprov.want.frameworks import FOLDER
 from gpuprov.want.owned import PENDING
 
 _SOURCE: Final = re.compile(r"/etc/apt/(?:sources\.list\.d|keyrings)/gpuprov-(?P<name>.+)\.(?:sources|asc)")
@@ -22,6 +23,8 @@ class Removals(NamedTuple):
     """Paths of files that are not ours and lose our keys."""
     pending: tuple[str, ...] = ()
     """Steps that a lost run left undone."""
+    frameworks: bool = False
+    """Whether the Python environments go."""
     lock: tuple[str, ...] = ()
     """Users whose accounts are closed."""
     leave: tuple[tuple[str, str], ...] = ()
@@ -34,7 +37,8 @@ class Removals(NamedTuple):
 
 def removals(plan: HostPlan) -> Removals:
     """Say what a host's plan takes away or restarts; packages by bare name, whatever version is there (case A55)."""
-    deleted = sorted(change.subject for change in plan.changes if change.action is Action.DELETE)
+    gone = {change.subject for change in plan.changes if change.action is Action.DELETE}
+    deleted = sorted(gone - {FOLDER})
     sources = {path: found["name"] for path in deleted if (found := _SOURCE.fullmatch(path)) is not None}
     return Removals(
         packages=tuple(sorted((*_subjects(plan, Action.REMOVE), *_subjects(plan, Action.TAKE_OVER)))),
@@ -44,6 +48,7 @@ def removals(plan: HostPlan) -> Removals:
         restart=_subjects(plan, Action.RESTART),
         take_over=_subjects(plan, Action.TAKE_OVER),
         take_back=_subjects(plan, Action.TAKE_BACK),
+        frameworks=FOLDER in gone,
         pending=tuple(sorted(change.subject for change in plan.changes if change.address == PENDING)),
         lock=_subjects(plan, Action.LOCK),
         leave=tuple((c.before.removeprefix("in "), c.subject) for c in plan.changes if c.action is Action.LEAVE),

@@ -103,7 +103,11 @@ EFFECTS: Final[tuple[Effect, ...]] = (
         *_SERVICE,
     ),
     _row(
-        "stack.frameworks", Cost.NOTHING, f"{_RELOCK} this release locks them and does not install them: `up` refuses."
+        "stack.frameworks",
+        Cost.NOTHING,
+        f"{_RELOCK} another environment is made beside the one in use, and a link then leads to it.",
+        "stack.frameworks.environment",
+        "framework[*].version",
     ),
     _row(
         "stack.kernel",

@@ -175,8 +175,8 @@ class StackSpec:
     frameworks: Annotated[
         Mapping[str, FrameworkSpec | None],
         About(
-            "Python packages for the hosts' programs by name, with extras where they are wanted; they are locked, "
-            "and installing them is built by a later release.",
+            "Python packages for the hosts' programs by name, with extras where they are wanted; they are installed "
+            "into an environment of their own, /opt/gpuprov/frameworks/current.",
             key="requirement",
             example='{torch: "2.9.*"}',
         ),

@@ -10,6 +10,7 @@ from gpuprov.model.fact import Absent, Known, Observation, Unknown
 from gpuprov.model.version import upstream
 from gpuprov.want.asked import owned_paths, wanted_paths
 from gpuprov.want.cdi import CDI_STATE, wants_cdi
+from gpuprov.want.frameworks import ENVIRONMENT, wanted_facts
 from gpuprov.want.kernel import NEXT, RELEASE
 from gpuprov.want.owned import ADDRESS, PENDING
 from gpuprov.want.settled import settled_expectations
@@ -78,6 +79,8 @@ def _wanted(pool: PoolWant) -> Iterator[_Row]:
     yield from _kernel(pool)
     yield from _driver(pool)
     yield from _gpus(pool)
+    for address, text in wanted_facts(pool.frameworks):
+        yield _Row(address, Known(text), "equal", "lock: frameworks")
     if wants_cdi(pool):
         yield _Row(CDI_STATE, Known("current"), "equal", "lock: the container toolkit describes the GPUs to containers")
 
@@ -197,6 +200,8 @@ def _left_over(pool: PoolWant, owned: Owned, reason: str) -> Iterator[_Row]:
     """Keys of ours in files of others that nobody wants there any more, and steps that a lost run left undone."""
     for path in sorted(set(owned.merged) - set(owned_paths(owned)) - set(wanted_paths(pool))):
         yield _Row(member_address("file", path, "text"), Known(owned.merged[path].ours), "lacks", reason)
+    if owned.frameworks and pool.frameworks is None:
+        yield _Row(ENVIRONMENT, Absent(), "equal", reason)
     if owned.pending:
         yield _Row(PENDING, Absent(), "equal", "an earlier run was lost before this step")
 

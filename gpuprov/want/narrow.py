@@ -6,6 +6,7 @@ from typing import Final
 
 from gpuprov.model.address import split_address
 from gpuprov.want.files import source_paths
+from gpuprov.want.frameworks import ENVIRONMENT, FAMILY
 from gpuprov.want.settled import SSH_KEYS
 from gpuprov.want.types import AccessWant, HostWant, TuningWant
 
@@ -28,6 +29,7 @@ def leave_alone(want: HostWant, addresses: Collection[str]) -> HostWant:
     """
     members = {parts[:2] for address in addresses if (parts := split_address(address)) is not None}
     files = {name for family, name in members if family == "file"}
+    frameworks = ENVIRONMENT in addresses or FAMILY in {family for family, _ in members}
     pool = want.pool
     return replace(
         want,
@@ -40,6 +42,8 @@ def leave_alone(want: HostWant, addresses: Collection[str]) -> HostWant:
             access=_access_without(pool.access, addresses, members),
             tuning=_tuning_without(pool.tuning, members),
             driver=None if _LOADED & set(addresses) else pool.driver,
+            # An environment is made whole or not at all.
+            frameworks=None if frameworks else pool.frameworks,
         ),
     )
 

@@ -51,6 +51,7 @@ def _decode(value: Value, pending: Value) -> Owned | Unknown:
         kept=_names(kept) or (),
         merged=merged,
         pending=_names(pending) or (),
+        frameworks=str(value.get("frameworks", "")),
         access=access,
         settings=settings,
     )

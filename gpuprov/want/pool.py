@@ -20,6 +20,7 @@ from gpuprov.want.files import (
     runtime_file,
     source_want,
 )
+from gpuprov.want.frameworks import frameworks_want
 from gpuprov.want.kernel import kernel_file
 from gpuprov.want.packages import wanted_packages
 from gpuprov.want.tuning import tuning_files, tuning_services, tuning_want
@@ -40,7 +41,7 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
         components: the catalog's rows.
 
     Raises:
-        GpuprovError: GP-SPEC-006 when the pool has frameworks or a MIG layout: nothing brings them to hosts yet;
+        GpuprovError: GP-SPEC-006 when the pool has a MIG layout: nothing brings it to hosts yet;
             GP-SPEC-005 when a file of the spec takes a path of gpuprov's own, or is to hold NVIDIA's runtime and is no
             JSON; GP-CAT-002 when the catalog has no NVML name for the pool's GPU; GP-LOCK-004 when the lock
             lacks the pool.
@@ -76,6 +77,7 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
         kernel=locked.kernel,
         access=access_want(spec.access),
         tuning=tuning,
+        frameworks=frameworks_want(locked.frameworks),
         digest="",
     )
     return replace(want, digest=digest(asdict(want)))
@@ -171,12 +173,6 @@ def _taken(spec: Spec, path: str, summary: str) -> Diagnostic:
 
 def _not_built(pool: PoolSpec, spec: Spec) -> Iterator[Diagnostic]:
     """What the spec may say, and `validate` and `lock` understand, and nothing brings to hosts yet."""
-    frameworks = [name for name, framework in pool.stack.frameworks.items() if framework]
-    if frameworks:
-        own = f"pools.{pool.name}.stack.frameworks"
-        address = own if own in spec.spans else "stack.frameworks"
-        what = f"frameworks ({', '.join(frameworks)}) are locked, but this release does not install them on hosts"
-        yield _later(what, address, "take `frameworks` out of the stack to change hosts", spec)
     if pool.gpu is not None and pool.gpu.mig:
         what = "the MIG layout is checked, but this release does not set it up on hosts"
         yield _later(what, f"pools.{pool.name}.gpu.mig", "write `mig: null` to change hosts", spec)

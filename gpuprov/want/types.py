@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from gpuprov.model.facet import Cost
 from gpuprov.model.fact import Observation
+from gpuprov.want.frameworks import FrameworksWant
 
 
 class Merge(StrEnum):
@@ -172,6 +173,7 @@ class PoolWant:
     """The empty want of a host that is handed back: packages stay, holds are released, our files and sources go."""
     access: AccessWant = field(default_factory=AccessWant)
     tuning: TuningWant = field(default_factory=TuningWant)
+    frameworks: FrameworksWant | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -227,6 +229,8 @@ class Owned:
     """Path -> what gpuprov put into a file that is not its own."""
     pending: tuple[str, ...] = ()
     """Steps that a lost run left undone: `initramfs`."""
+    frameworks: str = ""
+    """Name of the Python environment that was brought; empty for none."""
     access: OwnedAccess = field(default_factory=OwnedAccess)
     settings: Mapping[str, str] = field(default_factory=dict)
     """Kernel setting that gpuprov changed -> its value before; it comes back when ours goes."""

@@ -31,6 +31,7 @@ def baked_digest(want: PoolWant) -> str:
             "packages": [asdict(package) for package in sorted(want.packages, key=lambda p: p.name)],
             "sources": [asdict(source) for source in sorted(want.sources, key=lambda s: s.name)],
             "files": [asdict(f) for f in sorted(want.files, key=lambda f: f.path) if f.path in _SOFTWARE_FILES],
+            **({"frameworks": want.frameworks.environment} if want.frameworks else {}),
             # `active` is about a running host: a unit that needs GPUs is off on the builder.
             "services": sorted((service.name, service.enabled) for service in want.services if service.name != UNIT),
         }

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from framework_builders import with_frameworks
 from host_builders import VERSIONS, make_want
 
 from gpuprov.converge.types import Removal, RunDocuments
@@ -32,8 +33,21 @@ def test_every_variable_is_one_that_a_role_declares() -> None:
         declared |= set(yaml.safe_load(path.read_text(encoding="utf-8"))["argument_specs"]["main"]["options"])
     shared = document_variables(RunDocuments(spec="s", lock="l"))
     assert set(variables()) | set(shared) <= declared
-    # What a role decides for itself is time limits only.
-    assert declared - set(variables()) - set(shared) == {"gpuprov_packages_lock_timeout", "gpuprov_packages_timeout"}
+    # What a role decides for itself is time limits only; the others are what the controller itself brings or knows.
+    of_the_run = {"gpuprov_frameworks_uv", "gpuprov_packages_rollback"}
+    timeouts = {"gpuprov_packages_lock_timeout", "gpuprov_packages_timeout"}
+    assert declared - set(variables()) - set(shared) == timeouts | of_the_run
+
+
+def test_the_environment_of_frameworks_is_told_whole_and_its_removal() -> None:
+    found = variables(with_frameworks(WANT))
+    assert found["gpuprov_frameworks_environment"] == with_frameworks(WANT).pool.frameworks.environment  # type: ignore[union-attr]
+    assert found["gpuprov_frameworks_indexes"] == {"cu130": "http://index.example/cu130"}
+    assert [row["name"] for row in found["gpuprov_frameworks_packages"]] == ["numpy", "torch"]
+    assert found["gpuprov_frameworks_remove"] is False
+    assert json.loads(found["gpuprov_record_files"][-1]["text"])["frameworks"]
+    gone = variables(removal=Removal(frameworks=True))
+    assert (gone["gpuprov_frameworks_packages"], gone["gpuprov_frameworks_remove"]) == ([], True)
 
 
 def test_every_package_of_the_want_is_installed_at_its_version_and_held() -> None:
@@ -144,7 +158,7 @@ def test_a_hand_back_takes_the_record_away_and_leaves_packages() -> None:
         "proven",
         "transactions",
     }
-    assert gone == {f"/var/lib/gpuprov/{name}" for name in (*everything, "backups")} | {"/var/cache/gpuprov"}
+    assert gone == {f"/var/lib/gpuprov/{name}" for name in (*everything, "backups", "rollback", "runs")} | {"/var/cache/gpuprov"}
 
 
 def test_what_is_taken_over_is_told_beside_what_goes() -> None:

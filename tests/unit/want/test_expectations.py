@@ -1,4 +1,5 @@
 import pytest
+from framework_builders import with_frameworks
 from host_builders import VERSIONS, make_want, owned_value, satisfied, sha256
 
 from gpuprov.compare.facets import facet_of
@@ -12,7 +13,7 @@ from gpuprov.want.host import host_want
 from gpuprov.want.owned import owned_of
 from gpuprov.want.types import Expectation, Owned
 
-WANT = make_want()
+WANT = make_want(kernel="6.1.0-37-amd64")
 
 
 def by_address(owned: Owned | Unknown = Owned(), want: object = WANT) -> dict[str, Expectation]:  # noqa: B008 frozen
@@ -23,7 +24,8 @@ def by_address(owned: Owned | Unknown = Owned(), want: object = WANT) -> dict[st
 
 def test_every_facet_that_can_be_wanted_is_expected_and_no_other() -> None:
     wanted = {facet.pattern for facet in FACETS if facet.want}
-    assert {pattern_of(address) for address in by_address()} == wanted
+    found = {*by_address(), *by_address(want=with_frameworks(make_want(settled=True)))}
+    assert {pattern_of(address) for address in found} == wanted
 
 
 def test_expectations_use_the_facets_comparator_or_one_that_has_sides() -> None:

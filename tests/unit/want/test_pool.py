@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 import yaml
+from framework_builders import locked_frameworks
 from host_builders import COMPONENTS, VERSIONS, make_lock, make_pool, make_spec, make_want
 
 from gpuprov.model.diagnostic import GpuprovError, Span
-from gpuprov.spec.types import FrameworkSpec, PoolSpec
+from gpuprov.spec.types import PoolSpec
 from gpuprov.want.components import Components
 from gpuprov.want.expectations import expectations
 from gpuprov.want.files import PINS_PATH, pins_file
@@ -133,18 +134,19 @@ def test_a_file_of_the_spec_cannot_take_our_place(path: str, text: str, word: st
     assert word in diagnostic.summary
 
 
-def test_frameworks_are_refused_as_long_as_nothing_installs_them() -> None:
-    pool = make_pool()
-    asked = replace(pool, stack=replace(pool.stack, frameworks={"torch": FrameworkSpec(version="2.9.*"), "jax": None}))
-    span = Span(file="gpuprov.yaml", line=6, column=3)
-    spec = replace(make_spec(asked), spans={"stack.frameworks": span})
-    with pytest.raises(GpuprovError) as caught:
-        pool_want(make_lock(), spec, asked, "onprem", components=COMPONENTS)
-    (found,) = caught.value.diagnostics
-    assert (found.code, found.address, found.span) == ("GP-SPEC-006", "stack.frameworks", span)
-    assert "frameworks (torch)" in found.summary
-    nothing = replace(pool, stack=replace(pool.stack, frameworks={"jax": None}))
-    pool_want(make_lock(), make_spec(nothing), nothing, "onprem", components=COMPONENTS)
+def test_frameworks_of_the_lock_are_wanted_with_every_digest_that_fits() -> None:
+    pool, lock = make_pool(), make_lock()
+    locked = replace(lock.pools["train"], frameworks=locked_frameworks())
+    want = pool_want(
+        replace(lock, pools={"train": locked}), make_spec(pool), pool, "onprem", components=COMPONENTS
+    ).frameworks
+    assert want is not None
+    assert [(p.name, p.version, p.source, len(p.sha256)) for p in want.packages] == [
+        ("numpy", "2.3.5", "pypi", 2),
+        ("torch", "2.9.1+cu130", "cu130", 2),
+    ]
+    assert (want.python, want.indexes) == ("3.11", {"cu130": "http://index.example/cu130"})
+    assert make_want().pool.frameworks is None
 
 
 def test_a_mig_layout_is_refused_as_long_as_nothing_sets_it_up() -> None:
