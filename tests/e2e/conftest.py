@@ -40,11 +40,13 @@ def fresh_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
     """Makes a lab that no other test uses; all go at the end of the session."""
     made: list[LabState] = []
 
-    def make(lab_id: str, *, train: int = 1, cpu: int = 0, seed: int = SEED, cloud: bool = False) -> LabSite:
+    def make(
+        lab_id: str, *, train: int = 1, cpu: int = 0, nodes: int = 4, seed: int = SEED, cloud: bool = False
+    ) -> LabSite:
         print(f"lab {lab_id}, seed {seed}")  # noqa: T201
         folder: Path = tmp_path_factory.mktemp(lab_id)
         labs.down(lab_id, say)  # what a killed test run left
-        made.append(labs.up(small(draw(seed, nodes=4, cloud=cloud), lab_id, train=train, cpu=cpu), folder, say))
+        made.append(labs.up(small(draw(seed, nodes=nodes, cloud=cloud), lab_id, train=train, cpu=cpu), folder, say))
         return LabSite(lab=made[-1], env=exported(folder / "aws.env") if cloud else {})
 
     yield make

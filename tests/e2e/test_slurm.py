@@ -1,0 +1,87 @@
+"""Hosts that work for a real Slurm: drained one after another, no job killed, and nobody else's drain ended."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from tests.e2e.site import LabSite, touched
+from tests.e2e.slurm import Cluster
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]
+
+HUNDRED = '    rollout:\n      batch: "100%"\n'
+WORKED = "cat /var/tmp/job-{0}"
+BOOT = "cat /proc/sys/kernel/random/boot_id"
+
+
+def with_steps(site: LabSite, steps: str) -> None:
+    """Give the first pool, which has the GPUs, another rollout."""
+    path = site.folder / "gpuprov.yaml"
+    text = path.read_text(encoding="utf-8")
+    assert HUNDRED in text
+    path.write_text(text.replace(HUNDRED, f"    rollout: {steps}\n", 1), encoding="utf-8")
+
+
+def test_nodes_are_drained_one_by_one_and_only_our_own_drains_are_ended(site: LabSite) -> None:
+    plain = (site.folder / "gpuprov.yaml").read_text(encoding="utf-8")
+    (controller,) = set(site.names) - set(site.train)
+    first, second = site.train
+    try:
+        with Cluster(site=site, controller=controller, nodes=site.train) as cluster:
+            with_steps(site, f"{{batch: 1, drain: {{by: slurm, on: {controller}, wait: 5m}}}}")
+            with (site.folder / "gpuprov.yaml").open("a", encoding="utf-8") as spec:
+                spec.write('files: {"/etc/docker/daemon.json": {text: "{\\"debug\\": true}"}}\n')
+            plan = site.run("preview", "--target", "onprem").stdout
+            assert f"one after another: {first}, {controller} | {second}" in plan
+            assert f"work goes off first, by slurm, up to 5m: {first}, {second}" in plan
+            jobs = {name: cluster.submit(name, seconds=6) for name in site.train}
+            cluster.wait(lambda: {cluster.job(number) for number in jobs.values()} == {"RUNNING"})
+            cluster.ask(f"scontrol update nodename={second} state=drain reason='bad DIMM'")
+            with cluster.watch() as watcher:
+                result = {host["host"]: host for host in site.up().body["hosts"]}
+            assert [result[name]["state"] for name in site.train] == ["changed", "changed"]
+            assert {cluster.job(number) for number in jobs.values()} == {"COMPLETED"}
+            assert any(look[first].startswith("drain") for look in watcher.looks), "it was out of service meanwhile"
+            assert cluster.states() == {first: "idle", second: "drained"}
+            assert [note for note in result[second]["notes"] if "bad DIMM" in note]
+            assert "bad DIMM" in cluster.ask(f"scontrol show node {second}")
+    finally:
+        (site.folder / "gpuprov.yaml").write_text(plain, encoding="utf-8")
+        site.root(first, "rm -f /etc/docker/daemon.json")
+        site.root(second, "rm -f /etc/docker/daemon.json")
+        site.up()
+
+
+@pytest.mark.matrix
+def test_a_driver_upgrade_kills_no_job_and_takes_one_node_at_a_time(fresh_lab: Callable[..., LabSite]) -> None:
+    site = fresh_lab("slurm4", train=4, cpu=1, nodes=6)
+    (controller,) = set(site.names) - set(site.train)
+    releases, branch = site.lab.description.driver_releases, site.lab.description.driver_branch
+    old, new = releases[0], releases[-1]
+    site.edit(f'version: "{branch}.*"', f'version: "{old}"')
+    site.run("lock")
+    site.up()
+    with_steps(site, "{batch: 1, drain: slurm}")
+    site.edit(f'version: "{old}"', f'version: "{new}"')
+    site.run("lock")
+    boots = {name: site.root(name, BOOT).strip() for name in site.train}
+    with Cluster(site=site, controller=controller, nodes=site.train) as cluster:
+        jobs = {name: cluster.submit(name, seconds=30) for name in site.train}
+        cluster.wait(lambda: {cluster.job(number) for number in jobs.values()} == {"RUNNING"})
+        with cluster.watch() as watcher:
+            result = touched(site.up())
+        assert {result[name] for name in site.train} == {"changed"}
+        assert watcher.most == 1, watcher.looks
+        assert {name for look in watcher.looks for name, state in look.items() if state.startswith("drain")} == set(
+            site.train
+        )
+        assert {cluster.job(number) for number in jobs.values()} == {"COMPLETED"}
+        worked = {name: site.root(name, WORKED.format(number)).strip() for name, number in jobs.items()}
+        assert worked == boots, "each job ended by itself, before its host rebooted"
+        now = {name: site.root(name, BOOT).strip() for name in site.train}
+        assert not set(now.values()) & set(boots.values()), "every host has rebooted"
+        loaded = {site.root(name, "cat /sys/module/nvidia/version").strip() for name in site.train}
+        assert loaded == {new}
+        assert set(cluster.states().values()) == {"idle"}
+        assert re.search(r"gpuprov", cluster.ask("scontrol show nodes")) is None, "no mark of ours is left"
