@@ -175,8 +175,7 @@ _UNREAD: Final[Mapping[str, tuple[str, str]]] = {
     "simulate": ("GP-PLAN-002", "nothing was changed on the host; end the conflict that apt names, or change the spec"),
     "frameworks": (
         "GP-CONV-006",
-        "the environment that was in use is still; end the cause and run again. An index that asks for a login is given "
-        "one in /root/.netrc on the host",
+        "the environment that was in use still is; end the cause and run again (logins: /root/.netrc on the host)",
     ),
     "apt": (
         "GP-CONV-002",
