@@ -54,7 +54,7 @@ def free(
     results |= {t.host.name: _not_freed(t, drains[t.host.name]) for t in standing if drains[t.host.name].refused}
     waited = tuple(t for t in standing if t.host.name not in results and is_drained_first(t))
     # The work may have taken hours to end: what was true before it counts no longer.
-    still, moved = _look(waited, tools) if waited else ((), ())
+    still, moved = _look(waited, tools, freed=True) if waited else ((), ())
     late = [(t, why) for t in still if (why := _too_late(t, tools, cancel))]
     for target, reason in (*moved, *late):
         back = give_back(target, _by(target), tools=tools, report=report, cancel=cancel)
@@ -74,11 +74,11 @@ def _named(batch: Sequence[Target], name: str) -> Target:
 
 
 def _look(
-    targets: Sequence[Target], tools: Tools
+    targets: Sequence[Target], tools: Tools, *, freed: bool = False
 ) -> tuple[tuple[Target, ...], tuple[tuple[Target, tuple[Diagnostic, ...]], ...]]:
     """Those that are as their plans say, and the others with the reason."""
     seen = tools.observe([target.host for target in targets])
-    told = [(target, look_again(target, seen[target.host.name], tools)) for target in targets]
+    told = [(t, look_again(t, seen[t.host.name], tools, freed=freed or not is_drained_first(t))) for t in targets]
     return tuple(t for t, reason in told if not reason), tuple((t, reason) for t, reason in told if reason)
 
 

@@ -6,8 +6,15 @@ from gpuprov.plan.guard import moved
 from gpuprov.rollout.types import Target, Tools
 
 
-def look_again(target: Target, seen: Snapshot | NotObserved, tools: Tools) -> tuple[Diagnostic, ...]:
-    """Refuse a host that is not what the plan was made from, or needs a change that nobody was shown."""
+def look_again(target: Target, seen: Snapshot | NotObserved, tools: Tools, *, freed: bool) -> tuple[Diagnostic, ...]:
+    """Refuse a host that is not what the plan was made from, needs a change that nobody was shown, or is in use.
+
+    Args:
+        target: the host.
+        seen: what was seen of it now.
+        tools: the rooms.
+        freed: whether its work is off it, where its pool says that it goes first.
+    """
     if isinstance(seen, NotObserved):
         return (seen.diagnostic,)
     shown = {(change.address, change.action, change.after) for change in target.plan.changes}
@@ -15,7 +22,7 @@ def look_again(target: Target, seen: Snapshot | NotObserved, tools: Tools) -> tu
     unseen = [change.address for change in fresh if (change.address, change.action, change.after) not in shown]
     changed = dict.fromkeys([*moved(target.plan, seen), *unseen])
     if not changed:
-        return ()
+        return tools.in_use(target, seen) if freed else ()
     return (
         Diagnostic(
             code="GP-PLAN-001",

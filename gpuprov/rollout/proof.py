@@ -52,7 +52,7 @@ def prove(target: Target, *, tools: Tools, patience: Patience, report: Report, c
             waiting = seen.reason
         else:
             plan = tools.plan(target, seen)
-            worse = dict(lost(target.before, seen)) if target.before is not None else {}
+            worse = _worse(target, seen)
             left = tuple(finding for finding in (*plan.not_curable, *plan.unknown) if finding.counts)
             new = [finding.address for finding in left if finding.address not in known]
             if not plan.changes and not worse and (late or not new):
@@ -66,6 +66,12 @@ def prove(target: Target, *, tools: Tools, patience: Patience, report: Report, c
     if not proof.failed:
         report(Progress(phase="proof", subject=target.host.name, text="as wanted", finished=True))
     return replace(proof, remaining=left)
+
+
+def _worse(target: Target, seen: Snapshot) -> dict[str, str]:
+    """What the host had before the change and has no longer, by address."""
+    gpu = target.want.pool.gpu
+    return dict(lost(target.before, seen, gpu.nvml_names if gpu is not None else ())) if target.before else {}
 
 
 def verify(target: Target, seen: Snapshot | None, *, tools: Tools, patience: Patience, report: Report) -> Proof:

@@ -215,6 +215,8 @@ def _reboot_if_needed(
                 hint="run `gpuprov up` again: its plan shows the reboot and asks",
             )
         )
+    if refused := tools.stranded(target, seen):
+        raise GpuprovError(*refused)
     tools.record("reboot", "begin", {"host": target.host.name})
     reboot_host(target.host, connect=tools.connect, timeout=patience.reboot, report=report, cancel=cancel)
     tools.record("reboot", "end", {"host": target.host.name})

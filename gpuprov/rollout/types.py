@@ -38,6 +38,15 @@ class Target:
     """The host on which Slurm's commands run; None: the host itself."""
 
 
+Refuses = Callable[[Target, Snapshot], tuple[Diagnostic, ...]]
+"""Says why a host must not be changed, or rebooted, as it is seen now; nothing where it may."""
+
+
+def never(target: Target, seen: Snapshot) -> tuple[Diagnostic, ...]:  # noqa: ARG001 - refuses nobody
+    """Refuse no host."""
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tools:
     """The rooms a rollout uses, as functions, so that each step can be tried without a host."""
@@ -51,6 +60,10 @@ class Tools:
     """The plan of a host from a fresh snapshot."""
     record: Callable[[str, str, Mapping[str, object]], None]
     """Write a journal entry: step, `begin` or `end`, data."""
+    in_use: Refuses = never
+    """Whether somebody began to use the GPUs of a host that was shown as idle, or still uses them after its drain."""
+    stranded: Refuses = never
+    """Whether a reboot would leave a host without its driver."""
     owner: Owner = field(default_factory=lambda: owner_now(["gpuprov"]))
     """Who changes the hosts: their locks name it."""
     clock: Callable[[], datetime] = now

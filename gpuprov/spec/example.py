@@ -39,6 +39,7 @@ pools:
     onprem: {{group: train}}             # group of the inventory
     # cloud: {{instance: p5.48xlarge, hosts: [train-a, train-b]}}
     rollout: {{batch: 25%}}              # hosts changed at a time: a number or a percentage
+    # rollout: {{batch: 25%, canary: 1, spread: rack, max_failures: 1, window: "22:00-06:00 local", drain: slurm}}
   login:
     gpu: none                          # no GPU: the stack is installed, nothing is loaded
     onprem: {{group: login}}
