@@ -51,10 +51,22 @@ def _refuse_body(kind: str, body: str) -> str:
         blob = base64.b64decode(body, validate=True)
     except (binascii.Error, ValueError):
         return "the key's second part is not base64"
-    length = int.from_bytes(blob[:_LENGTH])
-    if blob[_LENGTH : _LENGTH + length] != kind.encode() or len(blob) <= _LENGTH + length:
+    parts = _parts(blob)
+    if len(parts) < 2 or parts[0] != kind.encode():  # noqa: PLR2004 - the kind, and at least one number
         return f"the key is cut off, or is none of the kind {kind}"
     return ""
+
+
+def _parts(blob: bytes) -> list[bytes]:
+    """The parts of a key, each with its length before it; none where the last is cut off."""
+    parts = []
+    while blob:
+        length = int.from_bytes(blob[:_LENGTH])
+        part, blob = blob[_LENGTH : _LENGTH + length], blob[_LENGTH + length :]
+        if len(part) < length or not length:
+            return []
+        parts.append(part)
+    return parts
 
 
 def refuse_sudo(text: str) -> str:

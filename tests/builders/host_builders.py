@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from settled_builders import ACCESS, FAMILIES, TUNING, settle, ssh_changes, started, untouched, value_seen, written
+
 from gpuprov.lock.kernel import kernel_names
 from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
 from gpuprov.model.address import member_address, split_address
@@ -145,10 +147,13 @@ def make_want(
     driver: str = "580.95.05",
     host: str = "node-1",
     kernel: str = "",
+    settled: bool = False,
 ) -> HostWant:
-    """The want of one host of the pool `train`."""
+    """The want of one host of the pool `train`; `settled` with accounts and settings."""
     pool = make_pool(gpus=gpus, driver=bool(driver))
-    want = pool_want(make_lock(versions, driver, kernel), make_spec(pool, files), pool, "onprem", components=COMPONENTS)
+    spec = make_spec(pool, files)
+    spec = replace(spec, access=ACCESS, tuning=TUNING) if settled else spec
+    want = pool_want(make_lock(versions, driver, kernel), spec, pool, "onprem", components=COMPONENTS)
     return host_want(want, host)
 
 
@@ -165,7 +170,8 @@ def make_snapshot(
     facts: Mapping[str, Any], host: str = "node-1", families: Mapping[str, Any] | None = None
 ) -> Snapshot:
     """A snapshot of plain values; members of families without a fact are absent unless said otherwise."""
-    missing = dict.fromkeys(("package", "file", "service", "exporter"), None) if families is None else families
+    usual = ("package", "file", "service", "exporter", *FAMILIES)
+    missing = dict.fromkeys(usual, None) if families is None else families
     return Snapshot(
         host=host,
         taken="2026-11-30T00:00:00Z",
@@ -207,7 +213,7 @@ def satisfied(want: HostWant, *, owned: bool = True) -> Snapshot:
     facts["host.nouveau"] = False
     for expectation in expectations(want, Owned()):
         assert isinstance(expectation.value, Known)
-        facts[expectation.address] = expectation.value.value
+        facts[expectation.address] = value_seen(expectation)
     for file in want.pool.files:
         address = member_address("file", file.path, "text")
         facts[address] = merge_json('{"data-root": "/data"}', file.text) if address in facts else file.text
@@ -234,6 +240,7 @@ def fresh(want: HostWant) -> Snapshot:
         "stack.cdi.state": None,
         "gpu.models": None,
         "gpuprov.owned": None,
+        **untouched(want.pool),
     }
     if want.pool.gpu is not None:
         facts["gpu.count"] = want.pool.gpu.count
@@ -256,6 +263,8 @@ class FakeHost:
 
     def _make(self, change: Change) -> None:
         name = change.subject
+        if ssh_changes(change, self.seen):
+            return
         match change.action:
             case Action.INSTALL | Action.UPGRADE | Action.DOWNGRADE:
                 self._install(name, change.after)
@@ -271,6 +280,8 @@ class FakeHost:
                 self._write(name)
             case Action.TAKE_BACK:
                 self._take_back(name)
+            case Action.ADD | Action.JOIN | Action.LEAVE | Action.LOCK | Action.UNLOCK | Action.SET | Action.RESTORE:
+                settle(change, self.seen, self.want.pool)
             case _:
                 self._run(change.action, name)
 
@@ -356,6 +367,7 @@ class FakeHost:
             ("group", "root"),
         ):
             self._set("file", path, leaf, Known(value))
+        written(path, self.seen, pool)
 
     def _take_back(self, path: str) -> None:
         address = member_address("file", path, "text")
@@ -366,6 +378,7 @@ class FakeHost:
 
     def _start(self, name: str) -> None:
         self._set("service", name, "active", Known("active"))
+        started(name, self.seen, self.want.pool)
         if name == "docker":
             self._read_runtimes()
         if name == CDI_UNIT:

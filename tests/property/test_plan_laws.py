@@ -22,6 +22,7 @@ from gpuprov.want.types import HostWant
 
 WANT = make_want()
 NO_GPUS = make_want(gpus=False)
+SETTLED = make_want(settled=True)
 KERNEL = make_want(kernel="6.1.0-37-amd64")
 BASES = {
     "satisfied": (WANT, satisfied(WANT)),
@@ -35,6 +36,8 @@ BASES = {
     ),
     "no gpus": (NO_GPUS, satisfied(NO_GPUS)),
     "kernel": (KERNEL, satisfied(KERNEL)),
+    "settled": (SETTLED, satisfied(SETTLED)),
+    "settled fresh": (SETTLED, fresh(SETTLED)),
 }
 OTHER = {
     "package[*].version": st.sampled_from(["0.1-1", "999:1-1", "580.82.07-1"]),
@@ -51,6 +54,13 @@ OTHER = {
     "stack.container.runtimes": st.sampled_from([[], ["kata"]]),
     "service[*].active": st.sampled_from(["inactive", "failed"]),
     "service[*].enabled": st.sampled_from(["disabled", "masked"]),
+    "apt.unattended_blacklist": st.sampled_from([[], ["^htop$"]]),
+    "host.ssh.keys": st.sampled_from([[], [".ssh/authorized_keys", "/etc/keys/%u"]]),
+    "user[*].state": st.just("locked"),
+    "user[*].uid": st.just(1005),
+    "group[*].gid": st.just(1005),
+    "group[*].members": st.sampled_from([[], ["ana"], ["eve"]]),
+    "gpu.power_limit": st.sampled_from([700, {"0": 500, "1": 700}]),
     "file[*].text": st.sampled_from(["{}", '{"runtimes": {"kata": {"path": "/k"}}}', "[1]", "no json"]),
 }
 

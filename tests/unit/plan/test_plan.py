@@ -34,6 +34,7 @@ def want_of(options: dict[str, Any]) -> HostWant:
         gpus=options.get("gpus", True),
         files=options.get("files"),
         driver=options.get("driver", "580.95.05"),
+        settled=options.get("settled", False),
         kernel=options.get("kernel", ""),
     )
 

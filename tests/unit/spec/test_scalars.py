@@ -4,6 +4,7 @@ import pytest
 
 from gpuprov.spec.scalars import CHECKS
 
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEJ5sDNEYFH/sMg4bvGOLgC0dsmB+WVgoQpFYgSY8YB+"
 CASES = {
     "constraint": (["580.*", "580.95.05", ">=570,<590", "*", "=1:4.6.0-1"], ["", "latest", "580.x", "~580", ">="]),
     "driver": (
@@ -38,6 +39,19 @@ CASES = {
     "package": (["htop", "libc6", "g++", "cuda-toolkit-13-0"], ["HTop", "a", "a b", "htop=1", "-x"]),
     "user": (["root", "_apt", "www-data"], ["Root", "0x", "a:b", ""]),
     "word": (["debian-12", "H100-SXM5-80GB", "stable/updates"], ["", " a", "a b", "-a"]),
+    "login": (["ana", "_a", "a-b", "a" * 31], ["root", "Ana", "0a", "a.b", "a$", "", "a" * 32]),
+    "ssh_key": (
+        [KEY, f"{KEY} ana@desk", f"  {KEY}"],
+        ["", "ssh-dss AAAA", KEY[:-4], KEY.replace("ssh-ed25519", "ssh-rsa"), "ssh-ed25519 !!", f"{KEY}\n{KEY}"],
+    ),
+    "sudo": (
+        ["/usr/bin/nvidia-smi", "/bin/systemctl restart x*"],
+        ["ls", "ALL", "/", "/bin/a \\,", '/bin/a "b"', "/a\nb"],
+    ),
+    "sysctl": (["vm.swappiness", "net.ipv4.conf.all.rp_filter"], ["swappiness", "vm/swappiness", "vm.a b", "vm.", ""]),
+    "setting": (["10", "4096 131072 6291456"], ["", " ", "1\n2"]),
+    "limit": (["memlock", "nofile"], ["memloc", "", "memlock "]),
+    "limit_value": (["unlimited", "-1", "65536"], ["lots", "", "1.5"]),
     "label": (["train-a", "a", "0", "a" * 63], ["", "-a", "a-", "a.b", "a_b", "A", "a" * 64]),
     "storage": (["datasets", "a" * 32], ["", "a.b", "a_b", "A", "a" * 33]),
     "cidr": (
@@ -78,6 +92,10 @@ CASES = {
     "requirement": (
         ["torch", "jax[cuda13]", "jax[cuda13,k8s]", "ray-core", "a1"],
         ["", "Torch", "a_b", "-a", "a-", "jax[]", "jax [cuda13]", "torch==2.9", "torch @ https://h/x.whl", "a; b"],
+    ),
+    "kernel": (
+        ["hold", "free", "6.8.0-60-generic", "6.1.0-37-cloud-amd64", "6.12.43+deb13-amd64", "5.15.0-1084-aws"],
+        ["", "held", "6.8", "6.8.0", "6.8.0-60", "linux-image-6.1.0-37-amd64", "6.1.0-37-amd64 ", '6.1.0-37-amd64"; x'],
     ),
     "text": (["x"], ["", "  "]),
     "content": (["", "x\n"], []),
