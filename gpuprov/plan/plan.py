@@ -12,6 +12,7 @@ from gpuprov.plan.driver import LOADED, MODELS, NOUVEAU, ON_DISK, cure_driver
 from gpuprov.plan.files import cure_files
 from gpuprov.plan.frameworks import cure_frameworks
 from gpuprov.plan.guard import boot_id, guard_digest, read_observations
+from gpuprov.plan.kept import cure_kept
 from gpuprov.plan.kernel import cure_kernel
 from gpuprov.plan.order import order
 from gpuprov.plan.packages import cure_packages
@@ -51,6 +52,7 @@ def plan_host(findings: Iterable[Finding], want: HostWant, snapshot: Snapshot) -
         cure_packages(scene, cure)
         cure_files(scene, cure)
         cure_pending(scene, cure)
+        cure_kept(scene, cure)
         cure_frameworks(scene, cure)
         cure_kernel(scene, cure)
         cure_driver(scene, cure)

@@ -4,6 +4,7 @@ import re
 from typing import Final, NamedTuple
 
 from gpuprov.model.change import Action, HostPlan
+from gpuprov.plan.kept import KEPT
 from gpuprov.want.frameworks import FOLDER
 from gpuprov.want.owned import PENDING
 
@@ -38,7 +39,7 @@ class Removals(NamedTuple):
 def removals(plan: HostPlan) -> Removals:
     """Say what a host's plan takes away or restarts; packages by bare name, whatever version is there (case A55)."""
     gone = {change.subject for change in plan.changes if change.action is Action.DELETE}
-    deleted = sorted(gone - {FOLDER})
+    deleted = sorted(gone - {FOLDER, KEPT})
     sources = {path: found["name"] for path in deleted if (found := _SOURCE.fullmatch(path)) is not None}
     return Removals(
         packages=tuple(sorted((*_subjects(plan, Action.REMOVE), *_subjects(plan, Action.TAKE_OVER)))),

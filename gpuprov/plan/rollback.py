@@ -8,10 +8,10 @@ from gpuprov.model.change import Action, Change, HostPlan, Rollback
 from gpuprov.model.fact import Absent, Known, Unknown
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.plan.packages import MOVES
+from gpuprov.want.owned import ARCHIVES
 
 _MOVES: Final = MOVES | {Action.TAKE_OVER}
 RUNS: Final = "gpuprov.runs"
-ARCHIVES: Final = "gpuprov.archives"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,7 +12,7 @@ from gpuprov.want.asked import owned_paths, wanted_paths
 from gpuprov.want.cdi import CDI_STATE, wants_cdi
 from gpuprov.want.frameworks import ENVIRONMENT, wanted_facts
 from gpuprov.want.kernel import NEXT, RELEASE
-from gpuprov.want.owned import ADDRESS, PENDING
+from gpuprov.want.owned import ADDRESS, ARCHIVES, PENDING
 from gpuprov.want.settled import settled_expectations
 from gpuprov.want.types import Expectation, FileWant, HostWant, Merge, Owned, PackageWant, PoolWant, SourceWant
 
@@ -192,6 +192,8 @@ def _unwanted(pool: PoolWant, owned: Owned) -> Iterator[_Row]:
 def _handed_back(pool: PoolWant, owned: Owned) -> Iterator[_Row]:
     for name in sorted(owned.packages):
         yield _Row(member_address("package", name, "held"), Known(value=False), "unset", HAND_BACK)
+    if owned.archived:
+        yield _Row(ARCHIVES, Absent(), "equal", HAND_BACK)
     yield from _absent_files(set(owned_paths(owned)) - set(wanted_paths(pool)), HAND_BACK)
     yield from _left_over(pool, owned, HAND_BACK)
 

@@ -1,6 +1,7 @@
 """What gpuprov made on a host, as its own record there says."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gpuprov.model.fact import Absent, Known, Unknown, Value
 from gpuprov.model.snapshot import Snapshot
@@ -11,6 +12,8 @@ ADDRESS = "gpuprov.owned"
 """The fact that holds the record."""
 PENDING = "gpuprov.pending"
 """The fact that names the steps that a lost run left undone."""
+ARCHIVES = "gpuprov.archives"
+"""The fact that names the package archives that are kept for a rollback."""
 
 
 def owned_of(snapshot: Snapshot) -> Owned | Unknown:
@@ -27,7 +30,14 @@ def owned_of(snapshot: Snapshot) -> Owned | Unknown:
             return unknown
         case Known(value):
             pending = snapshot.observe(PENDING)
-            return _decode(value, pending.value if isinstance(pending, Known) else [])
+            found = _decode(value, pending.value if isinstance(pending, Known) else [])
+            return replace(found, archived=_archived(snapshot)) if isinstance(found, Owned) else found
+
+
+def _archived(snapshot: Snapshot) -> int:
+    kept = snapshot.observe(ARCHIVES)
+    size = kept.value.get("bytes", 0) if isinstance(kept, Known) and isinstance(kept.value, dict) else 0
+    return size if isinstance(size, int) else 0
 
 
 def _decode(value: Value, pending: Value) -> Owned | Unknown:

@@ -234,6 +234,8 @@ class Owned:
     access: OwnedAccess = field(default_factory=OwnedAccess)
     settings: Mapping[str, str] = field(default_factory=dict)
     """Kernel setting that gpuprov changed -> its value before; it comes back when ours goes."""
+    archived: int = 0
+    """Bytes of the package archives that the host keeps for a rollback."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
