@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
+from gpuprov.app.host_rules import host_facts
 from gpuprov.app.terms import Terms
 from gpuprov.model.address import member_address
 from gpuprov.model.change import Action, HostPlan
@@ -16,6 +17,7 @@ from gpuprov.model.version import upstream
 from gpuprov.plan.packages import MOVES
 from gpuprov.probe.request import STACK_SERVICES
 from gpuprov.rules.answer import Answer, Verdict, told
+from gpuprov.rules.host import check_host
 from gpuprov.rules.preflight import Clash, PreflightFacts, check_preflight
 from gpuprov.want.files import PINS_PATH
 from gpuprov.want.owned import owned_of
@@ -103,12 +105,42 @@ def disturbed(want: HostWant, plan: HostPlan, snapshot: Snapshot) -> tuple[str, 
     return tuple(found)
 
 
+def in_use(want: HostWant, plan: HostPlan, seen: Snapshot, terms: Terms) -> tuple[Diagnostic, ...]:
+    """Refuse a host whose GPUs are in use now, right before it is touched: work that nobody was shown, or not freed."""
+    facts = PreflightFacts(host=want.host, disturbs=disturbed(want, plan, seen), disturb=terms.disturb)
+    return _told(facts)
+
+
+def stranded(want: HostWant, plan: HostPlan, seen: Snapshot) -> tuple[Diagnostic, ...]:
+    """Refuse the reboot of a host whose next kernel has no driver module, or one that Secure Boot would not take.
+
+    Where the module was to be built on the host, only now is it known whether it is there.
+    """
+    refused = [told(a) for a in check_host(host_facts(seen)) if a.verdict is Verdict.REFUSED]
+    facts = PreflightFacts(
+        host=want.host,
+        reboots=True,
+        wants_driver=want.pool.on_disk,
+        next_kernel=_next_kernel(plan, seen) or str(_value(seen, "host.kernel.next") or ""),
+        running=str(_value(seen, "host.kernel.release") or ""),
+        next_boot=_next_boot(seen),
+    )
+    return (*refused, *_told(facts))
+
+
+def _told(facts: PreflightFacts) -> tuple[Diagnostic, ...]:
+    return tuple(told(answer) for answer in check_preflight(facts) if answer.verdict is Verdict.REFUSED)
+
+
 def preflight_facts(
     want: HostWant, plan: HostPlan, snapshot: Snapshot, terms: Terms, *, comes: Sequence[str] | None
 ) -> PreflightFacts:
     """What the rules read of a host; what could not be seen refuses nothing."""
     moves = [change.subject for change in plan.changes if change.action in MOVES]
-    builds = any("-dkms" in name for name in moves)
+    broken = _broken(snapshot)
+    # The repair of a half-configured package builds its modules too.
+    builds = any("-dkms" in name for name in (*moves, *broken))
+    driver = {p.name for p in want.pool.packages if upstream(p.version) == want.pool.on_disk}
     users = snapshot.facts.get("gpu.users")
     busy = _busy(snapshot)
     offset = _value(snapshot, "host.clock.offset")
@@ -121,7 +153,7 @@ def preflight_facts(
         headers_come=comes is None or any(name.startswith("linux-headers-") for name in (*moves, *comes)),
         new_initramfs=builds or any(c.action is Action.WRITE and "/modprobe.d/" in c.subject for c in plan.changes),
         reboots=plan.reboot,
-        moves_driver=any(p.name in moves and upstream(p.version) == want.pool.on_disk for p in want.pool.packages),
+        moves_driver=builds or bool(driver & set(moves)),
         wants_driver=want.pool.on_disk,
         disturbs=disturbed(want, plan, snapshot),
         users_unknown=users.observation.reason if users and isinstance(users.observation, Unknown) else "",
@@ -142,7 +174,7 @@ def preflight_facts(
         reboot_asked=tuple(str(name) for name in asked) if isinstance(asked, list) else None,
         busy=tuple(text for file, text in busy if file in _DPKG),
         upgrading=any(file == _UPGRADES for file, _ in busy),
-        broken=_broken(snapshot),
+        broken=broken,
         nouveau=_value(snapshot, "host.nouveau") is True,
         stale_initramfs=stale if stale.startswith("older") else "",
     )

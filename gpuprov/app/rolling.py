@@ -9,6 +9,7 @@ from gpuprov.app.hosts import Fleet
 from gpuprov.app.keeping import Keep, keeping_of
 from gpuprov.app.observe import observe, observe_settled, split
 from gpuprov.app.planning import is_proven, plan_fleet, plan_of, play_want
+from gpuprov.app.preflight import in_use, stranded
 from gpuprov.app.steps import Steps, shows_gpus
 from gpuprov.app.terms import Terms
 from gpuprov.converge.locate import find_playbooks
@@ -42,6 +43,8 @@ class Work:
     documents: RunDocuments
     """Spec and lock in full, as they are kept on every host; the lock is empty for a hand-back."""
     waivers: tuple[Waiver, ...] = ()
+    terms: Terms = field(default_factory=Terms)
+    """What the user agreed to beforehand."""
     steps: Steps = field(default_factory=Steps)
     """How many hosts at a time, and what is done around that, as the spec writes it."""
     keep: Keep | None = None
@@ -174,6 +177,8 @@ def _looking_tools(work: Work, report: Report) -> Tools:
         converge=_no_play,
         plan=lambda target, snapshot: plan_of(target.want, snapshot, work.waivers),
         record=lambda _step, _event, _fields: None,
+        in_use=lambda target, snapshot: in_use(target.want, target.plan, snapshot, work.terms),
+        stranded=lambda target, snapshot: stranded(target.want, target.plan, snapshot),
     )
 
 

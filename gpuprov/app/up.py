@@ -112,6 +112,7 @@ def _plan(site: Site, ground: Ground, found: Found, request: UpRequest, report: 
         access=request.access,
         documents=documents,
         waivers=waivers,
+        terms=terms,
         steps=steps,
         keep=None if request.release else Keep(required=not request.no_rollback),
     )

@@ -5,6 +5,7 @@ from typing import Final
 from rich.text import Text
 
 from gpuprov.model.change import Foreseen, HostPlan
+from gpuprov.plan.foreseen_text import foreseen_value
 
 _SHOWN: Final = 5
 
@@ -35,14 +36,7 @@ def foreseen_lines(plan: HostPlan, *, verbose: bool) -> list[Text]:
 
 def foreseen_body(foreseen: Foreseen | None) -> dict[str, object] | None:
     """What apt said, as JSON; None where nobody asked it."""
-    if foreseen is None:
-        return None
-    return {
-        "others": list(foreseen.others),
-        "download": foreseen.download,
-        "growth": foreseen.growth,
-        "untold": foreseen.untold,
-    }
+    return None if foreseen is None else foreseen_value(foreseen)
 
 
 def megabytes(size: int) -> str:

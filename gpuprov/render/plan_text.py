@@ -60,8 +60,8 @@ def show_plan(plan: Plan, terminal: Terminal, *, verbose: bool = False) -> None:
             out.print(Text.assemble((names, "name"), f" ({example.pool}): {summary(example)}"))
             for line in _change_lines(example, verbose=verbose):
                 out.print(line)
-            for told in foreseen_lines(example, verbose=verbose):
-                out.print(told)
+            for line in foreseen_lines(example, verbose=verbose):
+                out.print(line)
             if example.rollback is not None:
                 out.print(rollback_line(example.rollback))
         for told in finding_lines((*example.not_curable, *example.unknown)):

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from gpuprov.converge.types import HostOutcome
 from gpuprov.model.change import HostPlan
+from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.facet import Cost
 from gpuprov.model.host import Host
 from gpuprov.model.snapshot import NotObserved, Snapshot
