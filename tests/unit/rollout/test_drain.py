@@ -128,7 +128,7 @@ def test_own_commands_know_the_host_and_run_in_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("drain", "wait", "code"),
-    [("echo no such host >&2; exit 3", "1h", "GP-ROLL-007"), ("sleep 60", "0s", "GP-ROLL-005")],
+    [("echo no such host >&2; exit 3", "1h", "GP-ROLL-007"), ("sleep 60", "1s", "GP-ROLL-005")],
 )
 def test_own_commands_that_fail_leave_the_host_alone(tmp_path: Path, drain: str, wait: str, code: str) -> None:
     site = Site({"a": FakeHost(), "b": FakeHost()})
