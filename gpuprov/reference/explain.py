@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from gpuprov.catalog.load import PACKAGED, speaking
 from gpuprov.model.address import pattern_of
 from gpuprov.model.codes import CODES
 from gpuprov.model.facet import Facet
@@ -12,6 +13,7 @@ from gpuprov.model.facets import BY_PATTERN, FACETS
 from gpuprov.model.status import ExitStatus
 from gpuprov.reference.pages import GROUPS
 from gpuprov.reference.words import default_words, value_words
+from gpuprov.rules.texts import RULES, RuleText
 from gpuprov.spec.effects import Effect, effect_of, fields_of_facet
 from gpuprov.spec.fields import find_field, spec_fields
 from gpuprov.spec.suggest import did_you_mean
@@ -53,6 +55,10 @@ class CodeText:
     status: ExitStatus
     title: str
     group: str
+    rule: RuleText | None = None
+    """What the rule of that code asks; None for the code of an error that is no rule's."""
+    basis: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """What the rule reads in the catalog, as `toolkits.min_driver`, each with the sources that back it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,4 +144,22 @@ def _codes(subject: str) -> Iterator[CodeText]:
     for code, row in CODES.items():
         if code == subject or code.startswith(f"{subject}-"):
             group = code.rpartition("-")[0]
-            yield CodeText(code=code, status=row.status, title=row.title, group=GROUPS[group])
+            # The catalog is read for one rule alone, not for the list of all.
+            rule = RULES.get(code) if code == subject else None
+            yield CodeText(
+                code=code,
+                status=row.status,
+                title=row.title,
+                group=GROUPS[group],
+                rule=rule,
+                basis=tuple((f"{table}.{field}", _backing(table, field)) for table, field in rule.basis)
+                if rule
+                else (),
+            )
+
+
+def _backing(table: str, field: str) -> tuple[str, ...]:
+    """Title and date of the sources that speak of a field, over all rows of its table."""
+    found = PACKAGED.table(table)
+    keys = {key for row in found.rows for key in speaking(row, field, found) or row.sources}
+    return tuple(f"{found.sources[key].title}, {found.sources[key].as_of}" for key in sorted(keys))

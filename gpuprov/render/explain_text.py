@@ -12,7 +12,9 @@ from gpuprov.render.origin_text import origin_text, origins_body, value_text
 from gpuprov.render.terminal import Terminal
 from gpuprov.spec.origin import Origin
 
-_LABEL: Final = 11
+_LABEL: Final = 14
+_SOURCES: Final = 3
+"""Sources of a field that are shown; JSON holds all."""
 _CHANGING: Final = {
     Cost.NOTHING: "costs nothing by itself; what it belongs to may restart, or need a reboot",
     Cost.OBSERVED: "is not done by gpuprov",
@@ -52,8 +54,20 @@ def explanation_body(explanation: Explanation, origins: Sequence[Origin], *, com
         else {**_facet_body(facet.facet), "fields": list(facet.fields), "command": command},
         "facets": [_facet_body(row) for row in explanation.facets],
         "codes": [
-            {"code": c.code, "group": c.group, "status": int(c.status), "title": c.title} for c in explanation.codes
+            {"code": c.code, "group": c.group, "status": int(c.status), "title": c.title, "rule": _rule_body(c)}
+            for c in explanation.codes
         ],
+    }
+
+
+def _rule_body(code: CodeText) -> dict[str, object] | None:
+    if code.rule is None:
+        return None
+    return {
+        "asks": code.rule.asks,
+        "reads": code.rule.reads,
+        "catalog": {place: list(sources) for place, sources in code.basis},
+        "satisfies": code.rule.satisfies,
     }
 
 
@@ -132,13 +146,24 @@ def _facet_line(facet: Facet) -> Text:
 def _codes(codes: Sequence[CodeText]) -> Iterable[Text]:
     if len(codes) == 1:
         code = codes[0]
-        yield _heading(code.code, f'an error of the group "{code.group}"')
+        yield _heading(code.code, f'an error of the group "{code.group}"' if code.rule is None else "a rule")
         yield Text(f"  {code.title}")
         yield from _rows(("status", f"{int(code.status)}: {_words(code.status)}"))
+        yield from _rule(code)
         return
     yield _heading("codes", "with the exit status of an error")
     for code in codes:
         yield Text(f"  {code.code.ljust(14)}  {str(int(code.status)).rjust(2)}  {code.title}")
+
+
+def _rule(code: CodeText) -> Iterable[Text]:
+    if code.rule is None:
+        return
+    yield from _rows(("asks", code.rule.asks), ("reads", code.rule.reads))
+    for place, sources in code.basis:
+        more = f"; and {len(sources) - _SOURCES} more: `gpuprov catalog show`" if len(sources) > _SOURCES else ""
+        yield from _rows(("catalog", f"{place}: {'; '.join(sources[:_SOURCES])}{more}"))
+    yield from _rows(("satisfied by", code.rule.satisfies))
 
 
 def _words(status: ExitStatus) -> str:

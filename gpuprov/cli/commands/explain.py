@@ -31,7 +31,8 @@ def command(*, subject: str, report: Path | None, spec: Path, as_json: bool, no_
     """Explain a field of the spec, a facet of a host, an error's code, or a finding; without one, list them.
 
     A field: its text, type, default and examples, what it becomes on a host, what changing it costs, and what the
-    spec at hand says there. A facet: who observes it and how it is compared. Quotes that the shell takes away may be
+    spec at hand says there. A facet: who observes it and how it is compared. A rule (GP-RULE-...): what it
+    asks, the sources that it rests on, and what satisfies it. Quotes that the shell takes away may be
     left out: `gpuprov explain 'package[docker.io].version'`. A finding (F-...) of the last `gpuprov parity`: both
     sides, what they rest on (command, status and digest of its output, when), and what `up` would do.
     """

@@ -70,6 +70,17 @@ def test_every_facet_has_a_command_that_observes_it() -> None:
         assert found.command, facet.pattern
 
 
+def test_a_rule_has_its_text_its_sources_and_what_satisfies_it(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = body(capsys, "gp-rule-001")["codes"]
+    assert "Refused below the lowest driver" in code["rule"]["asks"]
+    assert any("CUDA Compatibility" in source for source in code["rule"]["catalog"]["toolkits.min_driver"])
+    assert "older stack.cuda" in code["rule"]["satisfies"]
+    assert main(["explain", "GP-RULE-001"]) == 0
+    shown = capsys.readouterr().out
+    assert "more: `gpuprov catalog show`" in shown
+    assert "satisfied by  a driver at or above" in shown
+
+
 def test_a_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert body(capsys, "GP-DOC-003")["codes"] == [
         {
@@ -77,6 +88,7 @@ def test_a_code(capsys: pytest.CaptureFixture[str]) -> None:
             "group": "Documents",
             "status": 2,
             "title": "a YAML construct that is not allowed in gpuprov's documents",
+            "rule": None,
         }
     ]
 
