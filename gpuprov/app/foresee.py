@@ -230,7 +230,9 @@ def _with_answers(planned: Planned, answers: _Answers, asking: _Asking) -> Plann
     """The plan with all answers, once more before the rules: what comes beside the plan is known now."""
     refused = dict(answers.refused)
     for name, plan in answers.plans.items():
-        comes = [move.split(" ")[0] for move in plan.foreseen.others] if plan.foreseen else []
+        told = plan.foreseen
+        # Where apt was not asked, a dependency may still bring what seems to be missing.
+        comes = [move.split(" ")[0] for move in told.others] if told and not told.untold else None
         judged = judge_host(asking.fleet.wants[name], plan, planned.snapshots[name], asking.terms, comes=comes)
         late = refusal(judged) or _no_way_back(plan, asking.terms)
         if late is not None:
