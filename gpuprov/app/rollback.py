@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpuprov.app.access import Access
+from gpuprov.app.host_rules import host_warnings
 from gpuprov.app.hosts import Fleet, open_inventory
 from gpuprov.app.interrupt import cancelled_by_interrupt, interrupted
 from gpuprov.app.keeping import Keep
@@ -24,8 +25,9 @@ from gpuprov.app.rolling import (
     told_to_journal,
 )
 from gpuprov.app.site import Site
-from gpuprov.app.steps import steps_of
+from gpuprov.app.steps import in_order, steps_of
 from gpuprov.app.targets import choose_target
+from gpuprov.app.terms import Terms, terms_of
 from gpuprov.app.up import Ask
 from gpuprov.converge.types import RunDocuments
 from gpuprov.model.change import Change, Plan
@@ -33,6 +35,7 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import Report
 from gpuprov.model.run import RunResult
+from gpuprov.model.waiver import Waiver
 from gpuprov.plan.packages import MOVES
 from gpuprov.spec.decode import load
 from gpuprov.store.journal import open_journal
@@ -51,6 +54,8 @@ class RollbackRequest:
     """`onprem` or `cloud`; None where the site has one only."""
     to: str | None = None
     """Name of a run; None takes the last complete one before the newest, host by host."""
+    disturb: bool = False
+    """Whether hosts whose GPUs are in use are changed too."""
 
 
 def rollback(request: RollbackRequest, *, ask: Ask, report: Report) -> RunResult:
@@ -78,9 +83,9 @@ def rollback(request: RollbackRequest, *, ask: Ask, report: Report) -> RunResult
         named = named_hosts((), site, access, target=target)
         seen = observe(named.hosts, None, access, report)
         kept, left_out = read_kept(named.hosts, seen, request.to, forks=access.forks)
-        work = _work(site or _site_of(kept, request.spec), kept, access, report)
+        work = _work(site or _site_of(kept, request.spec), kept, request, report)
         work = replace(work, planned=with_absent(work.planned, {**named.absent, **left_out}))
-        told = (*named.warnings, *_where_to(kept))
+        told = (*named.warnings, *_where_to(kept), *host_warnings(work.planned))
         plan = work.planned.plan
         if not any(host.changes for host in plan.hosts):
             hosts = prove_hosts(work, report=report)
@@ -92,21 +97,29 @@ def rollback(request: RollbackRequest, *, ask: Ask, report: Report) -> RunResult
         return _run(work, request, report, told)
 
 
-def _work(site: Site | None, kept: Sequence[Kept], access: Access, report: Report) -> Work:
+def _work(site: Site | None, kept: Sequence[Kept], request: RollbackRequest, report: Report) -> Work:
     fleet = Fleet(
         hosts=tuple(each.host for each in kept), wants={each.host.name: each.want for each in kept}, warnings=()
     )
-    waivers = site.spec.waivers if site is not None else ()
-    planned = look_and_plan(fleet, access, report, lock="", waivers=waivers)
+    access, terms = request.access, Terms(disturb=request.disturb)
+    waivers: tuple[Waiver, ...] = ()
+    if site is not None:
+        waivers = site.spec.waivers
+        terms = terms_of(site.spec, take_over=False, disturb=request.disturb, no_rollback=True)
+    planned = look_and_plan(fleet, access, report, lock="", waivers=waivers, terms=terms)
     work = Work(
         fleet=fleet,
         planned=_with_reasons(planned, {each.host.name: each.back.run for each in kept}),
         access=access,
         documents=kept[0].back.documents if kept else RunDocuments(spec="", lock=""),
         waivers=waivers,
+        terms=terms,
         keep=Keep(back={each.host.name: each.back for each in kept}),
     )
-    return replace(work, steps=steps_of(site, fleet, planned, access)) if site is not None else work
+    if site is None:
+        return work
+    steps = steps_of(site, fleet, planned, access)
+    return replace(work, steps=steps, planned=in_order(work.planned, fleet, steps))
 
 
 def _run(work: Work, request: RollbackRequest, report: Report, told: Sequence[Diagnostic]) -> RunResult:

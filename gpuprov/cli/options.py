@@ -58,13 +58,17 @@ def terms_options(command: Command) -> Command:
         is_flag=True,
         help="Change hosts whose old packages no source has too: there is no way back to these.",
     )(command)
-    command = click.option(
-        "--disturb", is_flag=True, help="Change hosts whose GPUs are in use too; the plan shows who would be ended."
-    )(command)
     return click.option(
         "--take-over",
         is_flag=True,
         help="Remove packages of another origin that stand in the stack's place; the plan shows them.",
+    )(disturb_option(command))
+
+
+def disturb_option(command: Command) -> Command:
+    """`--disturb`: hosts whose GPUs are in use are changed too."""
+    return click.option(
+        "--disturb", is_flag=True, help="Change hosts whose GPUs are in use too; the plan shows who would be ended."
     )(command)
 
 

@@ -8,7 +8,7 @@ from gpuprov.app.access import Access
 from gpuprov.app.rollback import RollbackRequest, rollback
 from gpuprov.app.up import Ask
 from gpuprov.cli.applying import carry_out
-from gpuprov.cli.options import access_options, json_option, spec_option, target_option, verbose_option
+from gpuprov.cli.options import access_options, disturb_option, json_option, spec_option, target_option, verbose_option
 from gpuprov.model.progress import Report
 from gpuprov.model.run import RunResult
 
@@ -20,12 +20,13 @@ from gpuprov.model.run import RunResult
 @click.option(
     "--to", metavar="RUN", help="The run to go back to, by name; else the last complete one before the newest."
 )
+@disturb_option
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @verbose_option
 @json_option
 def command(
-    *, spec: Path, target: str | None, access: Access, to: str | None, yes: bool, verbose: bool, as_json: bool,
-    no_colour: bool,
+    *, spec: Path, target: str | None, access: Access, to: str | None, disturb: bool, yes: bool, verbose: bool,
+    as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
     """Bring hosts back to an earlier run, from what they keep of it themselves.
 
@@ -35,6 +36,8 @@ def command(
     """
 
     def work(ask: Ask, report: Report) -> RunResult:
-        return rollback(RollbackRequest(spec=spec, access=access, target=target, to=to), ask=ask, report=report)
+        return rollback(
+            RollbackRequest(spec=spec, access=access, target=target, to=to, disturb=disturb), ask=ask, report=report
+        )
 
     return carry_out(work, yes=yes, verbose=verbose, as_json=as_json, no_colour=no_colour)

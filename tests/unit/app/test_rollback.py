@@ -97,9 +97,9 @@ def hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hosts:
     (tmp_path / "hosts.yml").write_text("all: {children: {train: {hosts: {node-1: {}, node-2: {}}}}}\n")
     monkeypatch.chdir(tmp_path)
 
-    def look_and_plan(fleet: Any, _access: Any, _report: Any, *, lock: str, waivers: Any) -> Any:
+    def look_and_plan(fleet: Any, _access: Any, _report: Any, *, lock: str, waivers: Any, terms: Any) -> Any:
         snapshots = {h.name: made.seen[h.name] for h in fleet.hosts}
-        return plan_fleet(fleet, snapshots, {}, lock=lock, waivers=waivers)  # type: ignore[arg-type]
+        return plan_fleet(fleet, snapshots, {}, lock=lock, waivers=waivers, terms=terms)  # type: ignore[arg-type]
 
     def done(work: Work, **_: Any) -> tuple[HostResult, ...]:
         made.works.append(work)
