@@ -32,7 +32,11 @@ def past_runs(spec: Path) -> tuple[PastRun, ...]:
     site = site_folder(spec)
     owner = read_owner(site)
     running = owner.pid if owner else 0
-    runs = [_past(read_run(site, name), running=running) for name in list_runs(site)]
+    # Names have no more than the second in which a run began.
+    runs = sorted(
+        (_past(read_run(site, name), running=running) for name in list_runs(site)),
+        key=lambda run: (_second(run), run.began),
+    )
     resumed = {run.resumes: run.name for run in runs if run.resumes}
     return tuple(replace(run, resumed_by=resumed.get(run.name, "")) for run in runs)
 
@@ -65,36 +69,43 @@ def past_run(spec: Path, name: str | None) -> PastRun:
     raise GpuprovError(Diagnostic(code="GP-RUN-008", address=str(site_folder(spec)), summary=summary, hint=hint))
 
 
+def _second(run: PastRun) -> str:
+    """The second in which a run began, as its name begins, also where its journal is empty."""
+    return run.name.partition("-")[0]
+
+
 def _past(record: RunRecord, *, running: int) -> PastRun:
     first = record.entries[0] if record.entries else Entry(at="", event="begin", step=RUN_STEP, fields={})
     last = next((e for e in reversed(record.entries) if e.event == "end" and e.step == RUN_STEP), None)
     said = first.fields
     status = last.fields.get("status") if last else None
     steps = _steps(record.entries)
+    hosts = _hosts(record, steps)
     return PastRun(
         name=record.name,
         folder=str(record.folder),
         command=str(said.get("command", "")),
-        by=" on ".join(str(said[key]) for key in ("user", "machine") if key in said),
+        by=" on ".join(str(said[key]) for key in ("user", "machine") if key in said) or "somebody",
         began=first.at,
         ended=last.at if last else "",
-        end=_end(last, running=running != 0 and said.get("pid") == running),
+        end=_end(last, hosts, running=running != 0 and said.get("pid") == running),
         status=status if isinstance(status, int) else None,
         error=str(last.fields.get("error", "")) if last else "",
         asked={key: value for key, value in said.items() if key not in _WHO},
-        hosts=_hosts(record, steps),
+        hosts=hosts,
         steps=steps,
         resumes=str(said.get("resumes", "")),
     )
 
 
-def _end(last: Entry | None, *, running: bool) -> RunEnd:
+def _end(last: Entry | None, hosts: Sequence[PastHost], *, running: bool) -> RunEnd:
     if last is None:
         return RunEnd.RUNNING if running else RunEnd.KILLED
     status = last.fields.get("status")
     if status == ExitStatus.INTERRUPTED or last.fields.get("error") == _INTERRUPT:
         return RunEnd.INTERRUPTED
-    good = last.fields.get("ok") is True and (status is None or status in _DONE)
+    good = status in _DONE if status is not None else all(host.state != HostState.FAILED for host in hosts)
+    good = good and last.fields.get("ok") is True
     return RunEnd.DONE if good else RunEnd.FAILED
 
 

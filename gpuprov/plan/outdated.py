@@ -27,7 +27,7 @@ def outdated(plan: Plan, planned: Planned, *, limited: bool) -> tuple[Diagnostic
     for name in now.wants:
         if name in plan.wants:
             found += _host(name, kept.get(name), fresh.get(name), plan, planned)
-    return tuple(found)
+    return tuple(found or _rounds(plan, now, limited=limited))
 
 
 def _wants(plan: Plan, now: Plan, *, limited: bool) -> list[Diagnostic]:
@@ -40,6 +40,16 @@ def _wants(plan: Plan, now: Plan, *, limited: bool) -> list[Diagnostic]:
         (gone, "these hosts of the plan are not there any more"),
     )
     return [_stale(", ".join(names), summary) for names, summary in told if names]
+
+
+def _rounds(plan: Plan, now: Plan, *, limited: bool) -> list[Diagnostic]:
+    """The spec's rollout is in no want; who reads a plan relies on the order and on the drains all the same."""
+    drained = [name for name in now.wants if plan.drains.get(name) != now.drains.get(name)]
+    if drained:
+        return [_stale(", ".join(drained), "work would be taken off these hosts in another way than the plan says")]
+    if not limited and plan.order != now.order:
+        return [_stale("rollout", "hosts would be changed in another order than the plan says")]
+    return []
 
 
 def _resources(plan: Plan, now: Plan) -> list[Diagnostic]:

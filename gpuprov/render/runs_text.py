@@ -128,8 +128,9 @@ def _step_line(step: PastStep) -> Text:
     took = f"{step.seconds:.1f} s" if step.ended else "no end"
     style = "" if step.ended and step.told.get("ok", True) is True else "warning"
     error = step.told.get("error")
+    number = f" {step.told['number']} of {step.told['of']}" if {"number", "of"} <= step.told.keys() else ""
     return Text.assemble(
-        (f"  {_moment(step.began)[11:]}", "quiet"), (f"  {step.step}", style), f" {shown}".rstrip(),
+        (f"  {_moment(step.began)[11:]}", "quiet"), (f"  {step.step}{number}", style), f" {shown}".rstrip(),
         (f"  {took}", "quiet"), f": {error}" if error else "",
     )  # fmt: skip
 
