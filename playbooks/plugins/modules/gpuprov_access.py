@@ -31,7 +31,6 @@ notes: {description: Sentences worth telling, type: list, returned: success}
 """
 
 import os  # noqa: E402
-import pwd  # noqa: E402
 import time  # noqa: E402
 from pathlib import Path  # noqa: E402
 
@@ -134,12 +133,13 @@ class Access:
 
     def lock(self, name: str) -> None:
         """Close an account that gpuprov made; what runs there is told and left."""
-        if self._row("passwd", name) is None or self._is_closed(name):
+        row = self._row("passwd", name)
+        if row is None or self._is_closed(name):
             return
         if name in {os.environ.get("SUDO_USER", ""), os.environ.get("USER", "")} - {"root"}:
             raise Failed(name, "gpuprov itself logs in as this user, and would lock itself out")
         self._do(name, f"user {name} locked", ["usermod", "--expiredate", CLOSED, name])
-        running = _processes_of(name)
+        running = _processes_of(int(row[2]))
         if running:
             self.notes.append(f"{name} is locked, and still runs: {', '.join(running)}")
 
@@ -259,9 +259,8 @@ def _is_elsewhere(access: Access, family: str, name: str) -> bool:
     return code == 0
 
 
-def _processes_of(name: str) -> list[str]:
+def _processes_of(uid: int) -> list[str]:
     """Names of what a user runs, at most five."""
-    uid = pwd.getpwnam(name).pw_uid
     found = []
     for folder in Path("/proc").iterdir():
         try:

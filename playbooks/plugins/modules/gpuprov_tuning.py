@@ -73,7 +73,7 @@ class Settings:
             self.refused[key] = f"the kernel refuses {value}: {error.strerror}"
             return
         if after != _words(value):
-            self.refused[key] = f"the kernel made {after} of {value}"
+            self.refused[key] = f"the kernel made {after or 'nothing'} of {value}"
 
     def stop(self, unit: str) -> None:
         """Stop a unit of ours, whose own stop gives back what it set."""

@@ -155,6 +155,8 @@ def test_a_hand_back_takes_the_record_away_and_leaves_packages() -> None:
         "owned.json",
         "installed.json",
         "merged.json",
+        "access.json",
+        "tuning.json",
         "proven",
         "transactions",
     }

@@ -53,7 +53,8 @@ def make_root(root: Path, case: dict[str, Any]) -> None:
 
 
 def run(root: Path, case: dict[str, Any]) -> CollectorOutput:
-    command = PATHS.sub(f"{root}/", BY_NAME[case["collector"]].command(ProbeRequest()))
+    request = ProbeRequest(settings=tuple(case.get("settings", ())))
+    command = PATHS.sub(f"{root}/", BY_NAME[case["collector"]].command(request))
     done = subprocess.run(
         ["/bin/sh", "-c", command],
         stdin=subprocess.DEVNULL,
