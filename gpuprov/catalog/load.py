@@ -24,6 +24,7 @@ from gpuprov.catalog.rows import (
     SystemRow,
     ToolkitRow,
 )
+from gpuprov.catalog.rows_cloud import EfaLayoutRow, PriceRow, QuotaRow
 from gpuprov.catalog.rows_stack import (
     CompanionRow,
     ContainerToolkitRow,
@@ -65,6 +66,9 @@ FILES: Final[dict[str, type[Row]]] = {
     "ngc": NgcRow,
     "libraries": LibraryRow,
     "xids": XidRow,
+    "prices": PriceRow,
+    "quotas": QuotaRow,
+    "efa_layouts": EfaLayoutRow,
 }
 """Name of each file of data/ and the type of its rows."""
 

@@ -21,6 +21,7 @@ from gpuprov.catalog.rows import (
     SystemRow,
     ToolkitRow,
 )
+from gpuprov.catalog.verify_cloud import cloud_problems
 from gpuprov.catalog.verify_forms import broken_forms
 from gpuprov.catalog.verify_stack import stack_problems
 from gpuprov.model.version import Constraint, compare_driver, driver_branch
@@ -50,6 +51,7 @@ def problems(catalog: Catalog = PACKAGED) -> tuple[str, ...]:
         *_instances(catalog),
         *_images(catalog),
         *stack_problems(catalog),
+        *cloud_problems(catalog),
     )
 
 

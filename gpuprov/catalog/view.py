@@ -8,7 +8,7 @@ from gpuprov.catalog.load import FILES, OWN, Catalog, SourceRow, Table
 from gpuprov.catalog.rows import Row
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 
-_NAMES: Final = ("nvml_names", "pci_ids", "codename", "release", "version", "project")
+_NAMES: Final = ("nvml_names", "pci_ids", "codename", "release", "version", "project", "instance", "family", "code")
 """Fields by which a row is found as well as by its id."""
 
 

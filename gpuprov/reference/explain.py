@@ -161,5 +161,6 @@ def _codes(subject: str) -> Iterator[CodeText]:
 def _backing(table: str, field: str) -> tuple[str, ...]:
     """Title and date of the sources that speak of a field, over all rows of its table."""
     found = PACKAGED.table(table)
-    keys = {key for row in found.rows for key in speaking(row, field, found) or row.sources}
+    backed = (row for row in found.rows if row.knows(field) and getattr(row, field) not in (None, ()))
+    keys = {key for row in backed for key in speaking(row, field, found) or row.sources}
     return tuple(f"{found.sources[key].title}, {found.sources[key].as_of}" for key in sorted(keys))
