@@ -41,6 +41,8 @@ def redaction_script(frame: str = "") -> str:
     key = f"({'|'.join(_any_case(word) for word in _WORDS)})[A-Za-z0-9_.-]*[\"']?[[:space:]]*"
     authorization = _any_case("authorization")
     rules = (
+        # A tag of sudo's rules, and no password: what follows is a command that everybody should see.
+        "s/NOPASSWD:/NOPA55WD:/g",
         f"s/{begin}.*{end}/***/g",
         inside,
         r"s#([A-Za-z][A-Za-z0-9+.-]*://)[^/[:space:]\"']*@#\1***@#g".replace(r"\"", '"'),
@@ -50,5 +52,6 @@ def redaction_script(frame: str = "") -> str:
         rf"""s/({key}:[[:space:]]*)[^]["'[:space:]{{}},][^]}},[:space:]]*/\1"***"/g""",
         rf"""s/({authorization}["']?[[:space:]]*[:=][[:space:]]*["']?)([A-Za-z]+[[:space:]]+)?[^"',[:space:]]+/\1***/g""",
         r's/("auth"[[:space:]]*:[[:space:]]*)"[^"]*"/\1"***"/g',
+        "s/NOPA55WD:/NOPASSWD:/g",
     )
     return "\n".join(rules)

@@ -166,6 +166,7 @@ SECRETS = [
     ('{"data-root": "/data/d", "hosts": ["unix:///var/run/docker.sock"]}', None),
     ("Signed-By: /etc/apt/keyrings/gpuprov-nvidia.asc", None),
     ("see https://example.org/a@b", None),
+    ("%ml ALL=(root) NOPASSWD: /usr/bin/nvidia-smi, NOPASSWD:/bin/ls", None),
 ]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from gpuprov.lab.vendor.standin.arguments import has, option
 from gpuprov.lab.vendor.standin.forms import Kit, packed
+from gpuprov.lab.vendor.standin.gpu_settings import change, power_limit
 from gpuprov.lab.vendor.standin.nvlink import links, matrix
 from gpuprov.lab.vendor.standin.nvml import Gpu, Nvml, NvmlError, cuda_version, fabric_manager_runs
 
@@ -34,7 +35,7 @@ FIELDS: dict[str, Field] = {
     "utilization.gpu": (lambda _, __: "0", " %"),
     "temperature.gpu": (lambda gpu, _: str(30 + gpu.index % 4), ""),
     "power.draw": (lambda gpu, _: f"{idle_watts(gpu)}.00", " W"),
-    "power.limit": (lambda gpu, _: f"{gpu.power_limit_w}.00", " W"),
+    "power.limit": (lambda gpu, nvml: f"{power_limit(gpu, nvml.root)}.00", " W"),
     "power.default_limit": (lambda gpu, _: f"{gpu.power_limit_w}.00", " W"),
     "clocks.max.sm": (lambda _, __: "1980", " MHz"),
     "clocks.max.memory": (lambda _, __: "2619", " MHz"),
@@ -81,6 +82,9 @@ def run(arguments: Sequence[str], *, kit: Kit, open_nvml: Callable[[], Nvml]) ->
     gpus = _chosen(nvml, option(arguments, "-i", "--id"))
     if not gpus:
         return kit.stop("nvidia-smi.no-devices")
+    changed = change(arguments, gpus, nvml.root, kit)
+    if changed is not None:
+        return changed
     lost = next((gpu for gpu in gpus if gpu.lost), None)
     listing = has(arguments, "-L", "--list-gpus")
     if lost is None or not (listing or query or rows):
@@ -188,7 +192,7 @@ def _table(gpus: Sequence[Gpu], nvml: Nvml, kit: Kit) -> None:
                 bus_id=gpu.bus_id,
                 ecc="0",
                 draw=idle_watts(gpu),
-                limit=gpu.power_limit_w,
+                limit=power_limit(gpu, nvml.root),
                 memory=gpu.memory_mib,
                 mig="Disabled" if gpu.mig else "N/A",
             )
