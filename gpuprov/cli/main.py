@@ -32,6 +32,7 @@ _COMMANDS: Final = {
     "output": "Show what was made in the cloud: hosts with addresses, buckets, volumes.",
     "ssh": "Log in to a host, with its verified key.",
     "image": "Bake machine images of the locked stack; list and remove them.",
+    "export": "Write what plain Ansible, or AWX, can bring racked hosts to the lock with.",
     "destroy": "Hand racked hosts back; delete those in the cloud, except what holds data.",
     "lab": "A data centre on this machine, to try everything without a GPU.",
     "config": "Show the settings of gpuprov itself, and where each comes from.",

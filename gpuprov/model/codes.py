@@ -159,6 +159,7 @@ CODES: Final[dict[str, Code]] = {
     "GP-RUN-009": Code(S.DONE, "an interrupted run is gone on with"),
     "GP-RUN-010": Code(S.REFUSED, "an interrupted run cannot be gone on with: spec, lock or hosts changed since"),
     "GP-RUN-011": Code(S.REFUSED, "another run holds the host"),
+    "GP-RUN-012": Code(S.DONE, "something is left out of an export"),
     # cloud
     "GP-CLOUD-001": Code(S.USAGE, "the Pulumi engine cannot be found"),
     "GP-CLOUD-002": Code(S.USAGE, "the engine's plugin for AWS cannot be found"),
