@@ -70,16 +70,18 @@ def judge_host(
 
 
 def refusal(answers: Sequence[Answer]) -> NotObserved | None:
-    """The first refusal of a host, as it is told."""
-    found = next((answer for answer in answers if answer.verdict is Verdict.REFUSED), None)
-    if found is None:
+    """Why a host is refused: the first reason, and the others with their ways out below it, so that one look does."""
+    found = [answer for answer in answers if answer.verdict is Verdict.REFUSED]
+    if not found:
         return None
+    first, *others = found
+    more = [f"also {other.rule}: {other.summary}; {other.satisfies}" for other in others]
     return NotObserved(
-        host=found.address,
-        code=found.rule,
-        reason=found.summary,
-        detail=found.consequence,
-        hint=found.satisfies,
+        host=first.address,
+        code=first.rule,
+        reason=first.summary,
+        detail="\n".join([first.consequence, *more]),
+        hint=first.satisfies,
     )
 
 

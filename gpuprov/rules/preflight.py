@@ -172,7 +172,7 @@ def _room(facts: PreflightFacts) -> Iterator[Answer]:
                 f"{folder} has {megabytes(free)} left",
                 f"free in {folder}: {free} bytes",
                 "dpkg and apt write there, and would stop half-way.",
-                f"free at least {megabytes(_FLOOR)} in {folder}, then run again",
+                f"make space: {folder} needs at least {megabytes(_FLOOR)}; then run again",
             )
             return  # other folders are most often on the same file system
 

@@ -7,7 +7,7 @@ from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import Collector, Found, ended, failure, fixed
 
 GIVES = ("host.space", "host.memory_free", "host.initramfs_bytes")
-FOLDERS = ("/", "/usr", "/boot", "/var", "/var/lib/dpkg", "/var/cache", "/var/tmp", "/tmp")  # noqa: S108 - only asked for their size
+FOLDERS = ("/", "/usr", "/boot", "/var", "/var/lib/dpkg", "/var/lib/gpuprov", "/var/cache", "/var/tmp", "/tmp")  # noqa: S108 - only asked for their size
 """Where apt, dpkg and initramfs-tools write."""
 
 # Free blocks for ordinary users: what is kept for root is no room to plan with.

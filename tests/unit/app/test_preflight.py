@@ -83,6 +83,15 @@ def test_a_refused_host_is_left_out_and_a_warning_is_told() -> None:
     assert [plan.host for plan in told.plan.hosts] == ["node-1"]
 
 
+def test_all_refusals_of_a_host_are_told_at_once() -> None:
+    installer = {"program": "/usr/bin/nvidia-uninstall", "version": "535.1"}
+    held = {'package["libcuda1"].version': "570.1-1", 'package["libcuda1"].held': True}
+    found = planned(seen({**held, "stack.driver.installer": installer}), Terms()).not_observed["node-1"]
+    assert found.code == "GP-PRE-001"
+    assert "also GP-PRE-002: the driver 535.1 came by NVIDIA's own installer" in found.detail
+    assert "run `/usr/bin/nvidia-uninstall`" in found.detail
+
+
 def test_a_mere_look_refuses_nobody() -> None:
     held = {'package["libcuda1"].version': "570.1-1", 'package["libcuda1"].held': True}
     assert [plan.host for plan in planned(seen(held), None).plan.hosts] == ["node-1"]
