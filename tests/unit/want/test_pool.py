@@ -10,7 +10,7 @@ from framework_builders import locked_frameworks
 from host_builders import COMPONENTS, VERSIONS, make_lock, make_pool, make_spec, make_want
 
 from gpuprov.model.diagnostic import GpuprovError, Span
-from gpuprov.spec.types import PoolSpec
+from gpuprov.spec.types import ContainerSpec, PoolSpec
 from gpuprov.want.components import Components
 from gpuprov.want.expectations import expectations
 from gpuprov.want.files import PINS_PATH, pins_file
@@ -26,7 +26,7 @@ def want_of(options: dict[str, Any]) -> PoolWant:
     versions = {name: version for name, version in changed.items() if version is not None}
     pool = make_pool(gpus=options.get("gpus", True), driver=bool(options.get("driver", "580.95.05")))
     spec = make_spec(pool, options.get("files"), tuple(options.get("exporters", ["node", "dcgm"])))
-    lock = make_lock(versions, options.get("driver", "580.95.05"))
+    lock = make_lock(versions, options.get("driver", "580.95.05"), options.get("kernel", ""))
     return pool_want(lock, spec, pool, "onprem", components=COMPONENTS)
 
 
@@ -168,3 +168,16 @@ def test_a_source_with_a_priority_has_it_on_the_host() -> None:
     (pins,) = [file.text for file in want.files if file.path == PINS_PATH]
     assert pins.endswith("\nPackage: *\nPin: release o=NVIDIA,l=CUDA\nPin-Priority: 100\n")
     assert "Package: *" not in pins_file([]).text
+
+
+def test_an_engine_reads_its_runtime_from_its_own_file() -> None:
+    pool = make_pool()
+    other = replace(pool, stack=replace(pool.stack, container=ContainerSpec(engine="containerd", toolkit="1.18.*")))
+    docker, containerd = (
+        pool_want(make_lock(), make_spec(each), each, "onprem", components=COMPONENTS) for each in (pool, other)
+    )
+    paths = [{file.path for file in want.files} for want in (docker, containerd)]
+    assert paths[0] - paths[1] == {"/etc/docker/daemon.json"}
+    assert (docker.containerd, containerd.containerd) == (False, True)
+    versions = {name: version for name, version in VERSIONS.items() if name != "nvidia-container-toolkit"}
+    assert not pool_want(make_lock(versions), make_spec(other), other, "onprem", components=COMPONENTS).containerd

@@ -64,3 +64,13 @@ KEPT: dict[str, dict[str, Any]] = {
 def test_what_is_not_baked_makes_no_image_outdated(change: dict[str, Any]) -> None:
     assert replace(WANT, **change) != WANT
     assert baked_digest(replace(WANT, **change)) == baked_digest(WANT)
+
+
+def test_a_builder_boots_the_kernel_and_is_not_rebooted_for_it() -> None:
+    want = make_want(kernel="6.1.0-37-amd64").pool
+    built = builder_want(want)
+    assert (built.kernel, built.kernel_runs) == ("6.1.0-37-amd64", False)
+    wanted = {e.address for e in expectations(host_want(built, "b"), Owned())}
+    assert "host.kernel.next" in wanted
+    assert "host.kernel.release" not in wanted
+    assert baked_digest(built) == baked_digest(want) != baked_digest(make_want().pool)
