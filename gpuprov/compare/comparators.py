@@ -89,6 +89,8 @@ def _holds(expected: object, observed: object) -> bool:
 
 def compare_lacks(expected: Value, observed: Value) -> bool | None:
     """Whether an observed JSON object holds none of the values of another at their places; what is absent lacks all."""
+    if isinstance(expected, Mapping) and isinstance(observed, Mapping):
+        return _lacks(expected, observed)
     if not isinstance(expected, str) or not isinstance(observed, str):
         return None
     try:

@@ -32,6 +32,8 @@ class Removal:
     """Steps that a lost run left undone: `initramfs`."""
     frameworks: bool = False
     """Whether the Python environments go."""
+    containerd: bool = False
+    """Whether containerd loses our runtime."""
     lock: tuple[str, ...] = ()
     """Users whose accounts are closed."""
     leave: tuple[tuple[str, str], ...] = ()

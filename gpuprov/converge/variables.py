@@ -10,6 +10,7 @@ from typing import Any, Final
 from gpuprov.converge.settled import settled_variables
 from gpuprov.converge.types import Removal, RunDocuments
 from gpuprov.want.access import SSHD_PATH, is_access_file
+from gpuprov.want.containerd import PROGRAM, RUNTIME, TYPE
 from gpuprov.want.files import DAEMON_PATH, PINS_PATH, source_paths
 from gpuprov.want.tuning import is_tuning_file
 from gpuprov.want.types import FileWant, HostWant, Merge, PoolWant
@@ -86,11 +87,19 @@ def _files(pool: PoolWant, removal: Removal) -> Variables:
     return {
         **written,
         **deleted,
+        "gpuprov_container_containerd": _containerd(pool, removal),
         "gpuprov_container_take_back": [_shared(path) for path in removal.take_back],
         "gpuprov_kernel_release": pool.kernel,
         "gpuprov_modules_driver": pool.driver.version if pool.driver else "",
         "gpuprov_modules_pending": "initramfs" in removal.pending,
     }
+
+
+def _containerd(pool: PoolWant, removal: Removal) -> Variables:
+    """What containerd is given, or loses; empty where it is left alone."""
+    if pool.containerd:
+        return {"runtime": RUNTIME, "type": TYPE, "program": PROGRAM}
+    return {"runtime": ""} if removal.containerd else {}
 
 
 def _shared(path: str) -> Variables:
@@ -198,6 +207,7 @@ def _owned(want: HostWant, when: str) -> Variables:
         "files": {file.path: _sha256(file.text) for file in (*_of_sources(pool), *_whole(pool.files))},
         "sources": sorted(source.name for source in pool.sources),
         "frameworks": pool.frameworks.environment if pool.frameworks else "",
+        "containerd": pool.containerd,
         "want": want.digest,
         "when": when,
     }

@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gpuprov.catalog.find import branch, branches_of, gpu, packages_for, system
-from gpuprov.catalog.load import FILES, PACKAGED, Catalog
+from gpuprov.catalog.load import FILES, PACKAGED, Catalog, rows
 from gpuprov.catalog.rows import BranchRow, GpuRow, PackagesRow, Row, SystemRow
+from gpuprov.catalog.rows_stack import EngineRow
 from gpuprov.lock.architecture import pool_architecture
 from gpuprov.lock.frameworks import framework_need
 from gpuprov.lock.kernel import kernel_need
@@ -243,11 +244,18 @@ def _container(asked: _Asked, os_row: SystemRow) -> None:
     container = asked.pool.stack.container
     if container is None:
         return
-    asked.add(os_row.engine, constraint="", source=_OS, leaf="container")
+    asked.add(_engine(asked, os_row, container.engine), constraint="", source=_OS, leaf="container")
     if container.toolkit:
         row = asked.row("toolkit", "container.toolkit")
         asked.add(row.packages, constraint=container.toolkit, source=asked.vendor, leaf="container.toolkit")
         asked.equal.append(EqualSet(label="container toolkit", names=frozenset(row.packages)))
+
+
+def _engine(asked: _Asked, os_row: SystemRow, engine: str) -> tuple[str, ...]:
+    """The OS's packages of an engine: Docker comes with containerd below it, containerd without Docker."""
+    engines = rows(EngineRow, asked.spec.catalog)
+    others = {name for row in engines if row.id not in {engine, "containerd"} for name in row.packages}
+    return tuple(name for name in os_row.engine if name not in others)
 
 
 def _dcgm(asked: _Asked) -> None:

@@ -252,15 +252,21 @@ ROWS: Final[tuple[Facet, ...]] = (
     ),
     facet_row("stack.containerd.version", "", "containerd", "equal", _I, _SEEN, "the daemon that runs containers"),
     facet_row(
-        "stack.containerd.cri", "", "containerd", "equal", _M, _SEEN, "Kubernetes reaches containerd only with it"
-    ),
-    facet_row(
-        "stack.containerd.runtimes",
-        "",
+        "stack.containerd.cri",
+        "stack.container",
         "containerd",
         "equal",
         _M,
         _SEEN,
+        "Kubernetes reaches containerd only with it",
+    ),
+    facet_row(
+        "stack.containerd.runtimes",
+        "stack.container",
+        "containerd",
+        "equal",
+        _M,
+        Cost.RESTART,
         "pods reach GPUs through nvidia's; one without a type starts nothing",
     ),
     facet_row(

@@ -7,6 +7,7 @@ from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.plan.access import cure_access
 from gpuprov.plan.cdi import cure_cdi
+from gpuprov.plan.containerd import cure_containerd
 from gpuprov.plan.cure import Cure, Scene
 from gpuprov.plan.driver import LOADED, MODELS, NOUVEAU, ON_DISK, cure_driver
 from gpuprov.plan.files import cure_files
@@ -57,6 +58,7 @@ def plan_host(findings: Iterable[Finding], want: HostWant, snapshot: Snapshot) -
         cure_kernel(scene, cure)
         cure_driver(scene, cure)
         cure_services(scene, cure)
+        cure_containerd(scene, cure)
         cure_cdi(scene, cure)
         cure_access(scene, cure)
         cure_tuning(scene, cure)

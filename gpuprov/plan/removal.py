@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from gpuprov.model.change import Action, HostPlan
 from gpuprov.plan.kept import KEPT
+from gpuprov.want.containerd import CONFIG_PATH
 from gpuprov.want.frameworks import FOLDER
 from gpuprov.want.owned import PENDING
 
@@ -26,6 +27,8 @@ class Removals(NamedTuple):
     """Steps that a lost run left undone."""
     frameworks: bool = False
     """Whether the Python environments go."""
+    containerd: bool = False
+    """Whether containerd loses our runtime."""
     lock: tuple[str, ...] = ()
     """Users whose accounts are closed."""
     leave: tuple[tuple[str, str], ...] = ()
@@ -48,7 +51,8 @@ def removals(plan: HostPlan) -> Removals:
         release=_subjects(plan, Action.RELEASE),
         restart=_subjects(plan, Action.RESTART),
         take_over=_subjects(plan, Action.TAKE_OVER),
-        take_back=_subjects(plan, Action.TAKE_BACK),
+        take_back=tuple(path for path in _subjects(plan, Action.TAKE_BACK) if path != CONFIG_PATH),
+        containerd=CONFIG_PATH in _subjects(plan, Action.TAKE_BACK),
         frameworks=FOLDER in gone,
         pending=tuple(sorted(change.subject for change in plan.changes if change.address == PENDING)),
         lock=_subjects(plan, Action.LOCK),

@@ -82,6 +82,8 @@ EFFECTS: Final[tuple[Effect, ...]] = (
         Cost.RESTART,
         f"{_RELOCK} the engine restarts when its packages or its settings change.",
         "stack.container.runtimes",
+        "stack.containerd.cri",
+        "stack.containerd.runtimes",
         "stack.cdi.state",
         "file[*].text",
         *_PACKAGE,

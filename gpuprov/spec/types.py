@@ -100,7 +100,7 @@ class ContainerSpec:
     """The container engine and NVIDIA's toolkit for it."""
 
     engine: Annotated[
-        str, About("The container engine, from the OS archive.", choices=("docker",), later=("containerd", "podman"))
+        str, About("The container engine, from the OS archive.", choices=("docker", "containerd"), later=("podman",))
     ] = "docker"
     toolkit: Annotated[
         str,

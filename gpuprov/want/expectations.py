@@ -10,6 +10,7 @@ from gpuprov.model.fact import Absent, Known, Observation, Unknown
 from gpuprov.model.version import upstream
 from gpuprov.want.asked import owned_paths, wanted_paths
 from gpuprov.want.cdi import CDI_STATE, wants_cdi
+from gpuprov.want.containerd import CRI, RUNTIMES, wanted_runtimes
 from gpuprov.want.frameworks import ENVIRONMENT, wanted_facts
 from gpuprov.want.kernel import NEXT, RELEASE
 from gpuprov.want.owned import ADDRESS, ARCHIVES, PENDING
@@ -81,6 +82,10 @@ def _wanted(pool: PoolWant) -> Iterator[_Row]:
     yield from _gpus(pool)
     for address, text in wanted_facts(pool.frameworks):
         yield _Row(address, Known(text), "equal", "lock: frameworks")
+    if pool.containerd:
+        reason = "lock: the container toolkit gives pods their GPUs through NVIDIA's runtime"
+        yield _Row(CRI, Known(value=True), "equal", reason, Cost.OBSERVED, curable=False)
+        yield _Row(RUNTIMES, Known(wanted_runtimes()), "contains", reason, Cost.RESTART)
     if wants_cdi(pool):
         yield _Row(CDI_STATE, Known("current"), "equal", "lock: the container toolkit describes the GPUs to containers")
 
@@ -204,6 +209,8 @@ def _left_over(pool: PoolWant, owned: Owned, reason: str) -> Iterator[_Row]:
         yield _Row(member_address("file", path, "text"), Known(owned.merged[path].ours), "lacks", reason)
     if owned.frameworks and pool.frameworks is None:
         yield _Row(ENVIRONMENT, Absent(), "equal", reason)
+    if owned.containerd and not pool.containerd:
+        yield _Row(RUNTIMES, Known(wanted_runtimes()), "lacks", reason, Cost.RESTART)
     if owned.pending:
         yield _Row(PENDING, Absent(), "equal", "an earlier run was lost before this step")
 

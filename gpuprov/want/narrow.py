@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from gpuprov.model.address import split_address
+from gpuprov.want.containerd import CRI, RUNTIMES
 from gpuprov.want.files import source_paths
 from gpuprov.want.frameworks import ENVIRONMENT, FAMILY
 from gpuprov.want.settled import SSH_KEYS
@@ -44,6 +45,7 @@ def leave_alone(want: HostWant, addresses: Collection[str]) -> HostWant:
             driver=None if _LOADED & set(addresses) else pool.driver,
             # An environment is made whole or not at all.
             frameworks=None if frameworks else pool.frameworks,
+            containerd=pool.containerd and not {CRI, RUNTIMES} & set(addresses),
         ),
     )
 

@@ -62,6 +62,7 @@ def _decode(value: Value, pending: Value) -> Owned | Unknown:
         merged=merged,
         pending=_names(pending) or (),
         frameworks=str(value.get("frameworks", "")),
+        containerd=value.get("containerd") is True,
         access=access,
         settings=settings,
     )

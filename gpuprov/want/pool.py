@@ -57,9 +57,11 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
     tuning = tuning_want(spec.tuning, gpus=pool.gpu is not None)
     units = wanted_units(components, names, spec.exporters, gpus=pool.gpu is not None)
     driver = _driver(locked, pool)
-    described = driver is not None and bool(names & set(components.toolkit_packages))
+    toolkit, containerd = bool(names & set(components.toolkit_packages)), _runs_containerd(pool)
+    described = driver is not None and toolkit
     services = (*units, *tuning_services(tuning), *((cdi_service(),) if described else ()))
     own = (*access_files(spec.access), *tuning_files(tuning), *((cdi_file(),) if described else ()))
+    own += (runtime_file(components.engine_unit),) if toolkit and not containerd else ()
     want = PoolWant(
         pool=pool.name,
         target=target,
@@ -67,7 +69,7 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
         arch=locked.arch,
         packages=packages,
         sources=tuple(source_want(source, locked.arch) for source in written),
-        files=_files(locked, packages, written, spec, components, own),
+        files=_files(locked, packages, written, spec, own),
         services=services,
         exporters=_exporters(services),
         driver=driver,
@@ -78,6 +80,7 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
         access=access_want(spec.access),
         tuning=tuning,
         frameworks=frameworks_want(locked.frameworks),
+        containerd=containerd and toolkit,
         digest="",
     )
     return replace(want, digest=digest(asdict(want)))
@@ -121,7 +124,6 @@ def _files(
     packages: tuple[PackageWant, ...],
     sources: tuple[LockedSource, ...],
     spec: Spec,
-    components: Components,
     own: tuple[FileWant, ...],
 ) -> tuple[FileWant, ...]:
     files = [*own]
@@ -129,14 +131,16 @@ def _files(
         files += [pins_file(packages, sources), updates_file(package.name for package in packages)]
     if locked.driver:  # also without GPUs: an image made there boots on hosts with GPUs
         files.append(nouveau_file())
-    if set(components.toolkit_packages) & {package.name for package in packages}:
-        files.append(runtime_file(components.engine_unit))
     if locked.kernel:
         files.append(kernel_file(locked.kernel, MARKER))
     ours = {file.path: file for file in files}
     for file in spec.files:
         ours[file.path] = _spec_file(file, ours.get(file.path), spec)
     return tuple(ours[path] for path in sorted(ours))
+
+
+def _runs_containerd(pool: PoolSpec) -> bool:
+    return pool.stack.container is not None and pool.stack.container.engine == "containerd"
 
 
 def _spec_file(file: FileSpec, ours: FileWant | None, spec: Spec) -> FileWant:

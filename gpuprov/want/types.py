@@ -174,6 +174,8 @@ class PoolWant:
     access: AccessWant = field(default_factory=AccessWant)
     tuning: TuningWant = field(default_factory=TuningWant)
     frameworks: FrameworksWant | None = None
+    containerd: bool = False
+    """Whether containerd is the engine and must have NVIDIA's runtime."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -231,6 +233,8 @@ class Owned:
     """Steps that a lost run left undone: `initramfs`."""
     frameworks: str = ""
     """Name of the Python environment that was brought; empty for none."""
+    containerd: bool = False
+    """Whether containerd was given NVIDIA's runtime."""
     access: OwnedAccess = field(default_factory=OwnedAccess)
     settings: Mapping[str, str] = field(default_factory=dict)
     """Kernel setting that gpuprov changed -> its value before; it comes back when ours goes."""

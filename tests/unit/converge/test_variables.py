@@ -105,6 +105,20 @@ def test_a_file_that_loses_our_keys_is_checked_and_read_anew_without_a_restart()
     assert row == {"path": DAEMON_PATH, "validate": "dockerd --validate --config-file=%s", "reload": ["docker"]}
 
 
+def test_containerd_is_given_its_runtime_or_loses_it_or_is_left_alone() -> None:
+    wanted = replace(WANT, pool=replace(WANT.pool, containerd=True))
+    found = [
+        variables(want, removal)["gpuprov_container_containerd"]
+        for want, removal in ((WANT, Removal()), (wanted, Removal()), (WANT, Removal(containerd=True)))
+    ]
+    runtime = {
+        "runtime": "nvidia",
+        "type": "io.containerd.runc.v2",
+        "program": "/usr/bin/nvidia-container-runtime",
+    }
+    assert found == [{}, runtime, {"runtime": ""}]
+
+
 def test_what_a_lost_run_left_is_told_to_the_role_of_its_concern() -> None:
     assert variables()["gpuprov_modules_pending"] is False
     assert variables(removal=Removal(pending=("initramfs",)))["gpuprov_modules_pending"] is True
@@ -160,7 +174,9 @@ def test_a_hand_back_takes_the_record_away_and_leaves_packages() -> None:
         "proven",
         "transactions",
     }
-    assert gone == {f"/var/lib/gpuprov/{name}" for name in (*everything, "backups", "rollback", "runs")} | {"/var/cache/gpuprov"}
+    assert gone == {f"/var/lib/gpuprov/{name}" for name in (*everything, "backups", "rollback", "runs")} | {
+        "/var/cache/gpuprov"
+    }
 
 
 def test_what_is_taken_over_is_told_beside_what_goes() -> None:

@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 from framework_builders import with_frameworks
-from host_builders import VERSIONS, make_want, owned_value, satisfied, sha256
+from host_builders import make_want, owned_value, satisfied, sha256
 
 from gpuprov.compare.facets import facet_of
 from gpuprov.model.address import pattern_of
@@ -24,7 +26,8 @@ def by_address(owned: Owned | Unknown = Owned(), want: object = WANT) -> dict[st
 
 def test_every_facet_that_can_be_wanted_is_expected_and_no_other() -> None:
     wanted = {facet.pattern for facet in FACETS if facet.want}
-    found = {*by_address(), *by_address(want=with_frameworks(make_want(settled=True)))}
+    more = with_frameworks(make_want(settled=True))
+    found = {*by_address(), *by_address(want=replace(more, pool=replace(more.pool, containerd=True)))}
     assert {pattern_of(address) for address in found} == wanted
 
 
@@ -102,7 +105,7 @@ def test_a_hand_back_wants_nothing_but_our_traces_gone() -> None:
     owned = owned_of(satisfied(WANT))
     assert isinstance(owned, Owned)
     found = by_address(owned, host_want(empty_want("train", "onprem", "debian-12", "amd64"), "node-1"))
-    held = {f'package["{name}"].held' for name in VERSIONS}
+    held = {f'package["{package.name}"].held' for package in WANT.pool.packages}
     assert {address for address, e in found.items() if e.value == Known(value=False)} == held
     shared = found.pop('file["/etc/docker/daemon.json"].text')
     assert (shared.comparator, shared.value) == ("lacks", Known(owned.merged["/etc/docker/daemon.json"].ours))
@@ -119,5 +122,5 @@ def test_a_record_that_cannot_be_read_is_an_expectation_that_nothing_meets() -> 
 
 def test_the_record_in_the_builders_is_what_the_want_makes() -> None:
     value = owned_value(WANT.pool)
-    assert set(value["packages"]) == set(VERSIONS)
+    assert set(value["packages"]) == {package.name for package in WANT.pool.packages}
     assert "/etc/docker/daemon.json" not in value["files"]
