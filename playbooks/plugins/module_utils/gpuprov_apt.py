@@ -217,7 +217,7 @@ def judge(plan: Plan, status: dict[str, Installed], steps: tuple[Step, ...], dow
     for step in steps:
         if step.name in plan.install or step.name in plan.remove:
             continue
-        reason = _refused(step, status, downgrades)
+        reason = _refused(step, status, downgrades) or _kernel(step, plan)
         if reason:
             violations.append(reason)
         else:
@@ -252,11 +252,20 @@ def _refused(step: Step, status: dict[str, Installed], downgrades: set[str]) -> 
         return f"{step.name} {step.before} would be removed, the plan does not say so"
     if step.name in downgrades:
         return f"{step.name} would go down from {step.before} to {step.after}"
-    if step.before is None and _KERNEL.match(step.name):
-        return f"{step.name} {step.after} would come: another kernel to boot, the plan does not say so"
     if step.name in status and status[step.name].held:
         return f"{step.name} is held at {step.before} and would become {step.after}"
     return ""
+
+
+def _kernel(step: Step, plan: Plan) -> str:
+    """Why a kernel is refused; empty where the plan asks for one, by the package that depends on the newest."""
+    if (
+        step.before is not None
+        or not _KERNEL.match(step.name)
+        or any(n.startswith("linux-image-") for n in plan.install)
+    ):
+        return ""
+    return f"{step.name} {step.after} would come: another kernel to boot, the plan does not say so"
 
 
 def parse_need(text: str) -> tuple[int, int]:

@@ -73,6 +73,8 @@ def test_a_kernel_that_the_plan_does_not_hold_is_refused(name: str) -> None:
         f"{name} 6.1.112-1 would come: another kernel to boot, the plan does not say so",
     )
     assert apt.judge(apt.Plan(install={name: "6.1.112-1"}), {}, steps, set()).violations == ()
+    wanted = apt.Plan(install={"linux-image-amd64": "6.1.112-1"})
+    assert apt.judge(wanted, {}, steps, set()).violations == ()
 
 
 def test_what_a_transaction_needs_is_in_the_verdict() -> None:
