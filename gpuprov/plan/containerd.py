@@ -3,9 +3,10 @@
 from gpuprov.model.address import member_address
 from gpuprov.model.change import Action, Change
 from gpuprov.model.facet import Cost
-from gpuprov.model.fact import Known
+from gpuprov.model.fact import Absent, Known
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.plan.cure import Cure, Scene
+from gpuprov.plan.packages import MOVES
 from gpuprov.want.containerd import CONFIG_PATH, CRI, RUNTIME, RUNTIMES, UNIT
 from gpuprov.want.expectations import GONE, HAND_BACK
 
@@ -13,12 +14,18 @@ from gpuprov.want.expectations import GONE, HAND_BACK
 def cure_containerd(scene: Scene, cure: Cure) -> None:
     """Add the change of containerd's configuration; one that switches off what serves Kubernetes is left as it is."""
     finding, off = scene.at(RUNTIMES), scene.at(CRI)
+    if off is not None and not (isinstance(off.observed, Absent) and _comes(cure)):
+        cure.leave([off])  # a containerd that comes serves Kubernetes by itself
     if finding is None:
         return
     if finding.kind is FindingKind.UNKNOWN or (off is not None and off.observed == Known(value=False)):
         cure.leave([finding])
-        return
-    cure.changes.append(_change(finding, scene))
+    else:
+        cure.changes.append(_change(finding, scene))
+
+
+def _comes(cure: Cure) -> bool:
+    return any(change.action in MOVES and change.subject == UNIT for change in cure.changes)
 
 
 def _change(finding: Finding, scene: Scene) -> Change:

@@ -84,7 +84,7 @@ def _wanted(pool: PoolWant) -> Iterator[_Row]:
         yield _Row(address, Known(text), "equal", "lock: frameworks")
     if pool.containerd:
         reason = "lock: the container toolkit gives pods their GPUs through NVIDIA's runtime"
-        yield _Row(CRI, Known(value=True), "equal", reason, Cost.OBSERVED, curable=False)
+        yield _Row(CRI, Known(value=True), "equal", reason, Cost.OBSERVED)
         yield _Row(RUNTIMES, Known(wanted_runtimes()), "contains", reason, Cost.RESTART)
     if wants_cdi(pool):
         yield _Row(CDI_STATE, Known("current"), "equal", "lock: the container toolkit describes the GPUs to containers")

@@ -12,7 +12,7 @@ from gpuprov.plan.plan import plan_host
 from gpuprov.plan.removal import removals
 from gpuprov.want.expectations import expectations
 from gpuprov.want.owned import owned_of
-from gpuprov.want.types import HostWant
+from gpuprov.want.types import HostWant, PackageWant
 
 PLAIN = make_want()
 WANT = replace(PLAIN, pool=replace(PLAIN.pool, containerd=True))
@@ -58,6 +58,14 @@ def test_the_runtime_comes(facts: dict[str, Any], change: str | None, left: list
     found = [f"{c.action} {c.before} -> {c.after} | {c.reason} | {c.cost}" for c in plan.changes]
     assert found == ([change] if change else [])
     assert [f.address for f in (*plan.not_curable, *plan.unknown)] == left
+
+
+def test_what_serves_kubernetes_comes_with_a_containerd_that_comes() -> None:
+    row = PackageWant(name="containerd", version="1.6.20~ds1-1+b1", arch="amd64", source="os", sha256="")
+    want = replace(WANT, pool=replace(WANT.pool, packages=(*WANT.pool.packages, row)))
+    plan = plan_of(want, {RUNTIMES: None, CRI: None, ACTIVE: None})
+    assert [str(change.action) for change in plan.changes] == ["install", "write"]
+    assert CRI not in {finding.address for finding in plan.not_curable}
 
 
 def test_the_runtime_goes_where_gpuprov_brought_it_and_only_there() -> None:
