@@ -27,8 +27,10 @@ from gpuprov.model.progress import Progress, Report
 from gpuprov.store.settings import apt_lock_timeout
 from gpuprov.want.types import HostWant
 
-_GRACE: Final = 10.0
-"""Seconds that a running task gets after Ctrl-C; a package transaction goes on by itself on the host."""
+_GRACE: Final = 3600.0
+"""Seconds that a running task gets after Ctrl-C: as long as the package step waits for its transaction.
+
+Whoever will not wait presses it again: the transaction then goes on by itself on the host."""
 _TAIL: Final = 20
 
 
