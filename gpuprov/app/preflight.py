@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from gpuprov.app.host_rules import host_facts
+from gpuprov.app.reload import cuts_off_containers
 from gpuprov.app.terms import Terms
 from gpuprov.model.address import member_address
 from gpuprov.model.change import Action, HostPlan
@@ -91,11 +92,12 @@ def warnings(answers: Sequence[Answer]) -> tuple[Diagnostic, ...]:
 
 
 def disturbed(want: HostWant, plan: HostPlan, snapshot: Snapshot) -> tuple[str, ...]:
-    """Who has a GPU open and would be ended by a plan: by its reboot, or containers by a restart of their engine."""
+    """Who has a GPU open and would be ended by a plan: by its reboot, or containers by a restart or a reload."""
     seen = snapshot.observe("gpu.users")
     if not isinstance(seen, Known) or not isinstance(seen.value, list):
         return ()
     restarts = any(c.action is Action.RESTART and c.subject in _ENGINES for c in plan.changes)
+    restarts = restarts or cuts_off_containers(plan, snapshot)
     ours = {*STACK_SERVICES, *(service.name for service in want.pool.services)}
     found = []
     for row in seen.value:

@@ -241,7 +241,7 @@ def _busy_gpus(facts: PreflightFacts) -> Iterator[Answer]:
         "GP-PRE-007",
         f"the GPUs are in use: {some(facts.disturbs)}",
         "open files in /proc",
-        "The plan reboots the host or restarts the container engine: they would end."
+        "The plan reboots the host, restarts the container engine or has systemd reload: they would end, or lose GPUs."
         if not facts.drained
         else "Work is taken off the host first, as rollout.drain says.",
         "" if agreed else f"{ways}; --disturb goes on and ends them",

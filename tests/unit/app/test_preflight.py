@@ -120,6 +120,27 @@ def test_whom_a_plan_disturbs() -> None:
     assert disturbed(WANT, plan_for("reboot node-1"), seen({"gpu.users": {"unknown": "needs root"}})) == ()
 
 
+@pytest.mark.parametrize(
+    ("facts", "change", "cut"),
+    [
+        ({}, "install docker.io", True),
+        ({}, "enable docker", True),
+        ({}, "write /etc/systemd/system/gpuprov-cdi.service", True),
+        ({}, "write /etc/motd", False),
+        ({}, "restart nvidia-dcgm-exporter", False),
+        ({"stack.container.device_links": True}, "install docker.io", False),
+        ({"stack.container.cgroup_driver": "cgroupfs"}, "install docker.io", False),
+    ],
+)
+def test_containers_without_links_are_cut_off_by_a_reload_of_systemd(
+    facts: dict[str, Any], change: str, *, cut: bool
+) -> None:
+    """A19: the play does not have systemd reload while GPU containers run, unless that is agreed to."""
+    users = [{"pid": "7", "user": "root", "command": "python3", "kind": "container", "name": "train"}]
+    plain = {"stack.container.cgroup_driver": "systemd", "stack.container.device_links": False, "gpu.users": users}
+    assert bool(disturbed(WANT, plan_for(change), seen({**plain, **facts}))) is cut
+
+
 def test_who_is_disturbed_is_in_the_plan() -> None:
     other = {"stack.driver.loaded": "570.1", "stack.driver.nvml": "570.1", "gpu.users": [TRAINING]}
     found = planned(seen(other, satisfied(WANT)), Terms(disturb=True))
