@@ -13,6 +13,7 @@ from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.plan.cure import Cure, Scene, text_of
 from gpuprov.want.expectations import GONE, HAND_BACK
 from gpuprov.want.files import NOUVEAU_PATH, PINS_PATH, merge_json
+from gpuprov.want.kernel import KERNEL_PATH
 from gpuprov.want.merged import without_ours
 from gpuprov.want.types import FileWant, Merge, PoolWant
 from gpuprov.want.updates import UPDATES_PATH
@@ -26,6 +27,7 @@ _WHY: Final = (
     ("/etc/apt/sources.list.d/gpuprov-", "lock: packages come from this source"),
     (PINS_PATH, "lock: pins every owned package"),
     (UPDATES_PATH, "lock: unattended upgrades keep off owned packages"),
+    (KERNEL_PATH, "lock: GRUB boots the locked kernel"),
     (NOUVEAU_PATH, "lock: the driver needs the GPUs that nouveau would take"),
 )
 """Why gpuprov writes files that no spec names, by path or beginning of path."""
