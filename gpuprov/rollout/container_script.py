@@ -18,7 +18,8 @@ SOCKET = "/var/run/docker.sock"
 SECONDS = 120
 NAME = "gpuprov-proof"
 # The runtime brings the driver's own files and counts on the image for the rest: what the host's nvidia-smi loads.
-PROGRAMS = ("sh", "cat")
+# By these paths, as a script names its shell: where /bin is a link to /usr/bin, PATH finds them elsewhere.
+PROGRAMS = ("/bin/sh", "/bin/cat")
 LOADED_BY = (*PROGRAMS, "nvidia-smi")
 FOLDERS = ("dev", "etc", "proc", "sys", "tmp")
 TROUBLE = 125

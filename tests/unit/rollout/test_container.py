@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 import socketserver
 import tarfile
 import threading
@@ -97,8 +96,7 @@ def test_an_engine_that_is_not_there_is_told(
 def test_the_image_holds_a_shell_that_can_start() -> None:
     with tarfile.open(fileobj=io.BytesIO(container_script.image())) as tar:
         names = {member.name: member for member in tar.getmembers()}
-    shell = shutil.which("sh")
-    assert shell is not None
-    assert names[shell.lstrip("/")].isfile(), "the file itself, not a link that leads out of the image"
+    # By the name that scripts give it, also where /bin is a link.
+    assert names["bin/sh"].isfile(), "the file itself, not a link that leads out of the image"
     assert [name for name in names if "libc.so" in name]
     assert [name for name in names if "ld-" in name], "the loader, without which nothing starts"
