@@ -57,7 +57,7 @@ class Keeper:
         """For a way back: the kept archives as a source of apt, and which packages are not among them.
 
         Args:
-            install: name -> version that the plan asks for.
+            install: name -> version of what is to be installed yet.
         """
         if not self.restore:
             return "", []

@@ -282,12 +282,12 @@ class Transaction:
         Raises:
             Failed: apt finds no way, with fresh lists either.
         """
-        local, missing = self.keeper.local(self.plan.install)
+        local, missing = self.keeper.local(apt.compare(self.plan, self.status).install)
         # What is kept here in full needs no other source: it may be gone, or have withdrawn the release.
         sources = [] if local and not missing else self.params["sources"]
         self.root.write(sources, self.params["pins"], local)
         if sources or local:
-            self.refresh(self.root.only_ours)
+            self.refresh(self.root.only_ours, missing)
         code, out, err = self.run(argv)
         if code and apt.LISTS_TOO_OLD.search(out + err):
             self.refresh(self.root.options)
@@ -297,8 +297,8 @@ class Transaction:
             raise Failed("simulate", text, apt.reasons(out + err))
         return out
 
-    def refresh(self, options: list[str]) -> None:
-        """Fetch package lists into the private root."""
+    def refresh(self, options: list[str], missing: list[str] | tuple[str, ...] = ()) -> None:
+        """Fetch package lists into the private root, for packages that the host does not keep itself."""
         if not self.params["lists_refresh"]:
             return
         argv = ["apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any", *options]
@@ -307,7 +307,8 @@ class Transaction:
             if not code:
                 return
             time.sleep(2 * attempt)
-        raise Failed("refresh", "the package lists cannot be fetched", apt.last_lines(out + err))
+        needed = f"\nnot kept on the host: {', '.join(missing[:5])}" if missing else ""
+        raise Failed("refresh", "the package lists cannot be fetched", apt.last_lines(out + err) + needed)
 
     def downgrades(self, steps: tuple[apt.Step, ...]) -> set[str]:
         """Names of the steps that go down; dpkg orders the versions."""
