@@ -23,7 +23,9 @@ def load_cases() -> list[Any]:
 @pytest.mark.timeout(120)
 def test_a_run_ends_as_promised(case: dict[str, Any], tmp_path: Path, checkout: Path) -> None:
     (tmp_path / "conftest.py").write_text((checkout / "tests" / "conftest.py").read_text())
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n lab: x\n slow: x\n network: x\n live: x\n")
+    ini = f"[pytest]\npythonpath = {checkout / 'tests' / 'builders'}\nmarkers =\n"
+    markers = ("lab", "slow", "network", "live", "matrix")
+    (tmp_path / "pytest.ini").write_text(ini + "".join(f" {marker}: x\n" for marker in markers))
     (tmp_path / "test_case.py").write_text(case["test"])
     environment = os.environ | {
         "GPUPROV_TRACE": "1",
