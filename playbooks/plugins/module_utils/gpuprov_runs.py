@@ -61,9 +61,12 @@ class Runs:
                 self._write({**row, "left": True})
 
     def packages(self) -> set[tuple[str, str]]:
-        """Packages, with versions, that a rollback may need: of the newest run and of the last two that stay."""
-        staying = [row for row in self.rows if not row["left"]][-2:]
-        return {(str(p["name"]), str(p["version"])) for row in [*self.rows[-1:], *staying] for p in self._packages(row)}
+        """Packages, with versions, that a rollback may need: of the newest run, and of the last two to go back to."""
+        newest = self.rows[-1:]
+        complete = [row for row in self.rows[:-1] if row["done"] and not row["left"]]
+        # After a rollback the host is at the last of these, and may go back to the one before.
+        back = complete[-2:] if newest and newest[0]["left"] else complete[-1:]
+        return {(str(p["name"]), str(p["version"])) for row in [*newest, *back] for p in self._packages(row)}
 
     def sha256(self, name: str, version: str) -> str:
         """The digest that a run's lock named for a package; empty where none did."""

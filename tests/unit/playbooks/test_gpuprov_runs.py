@@ -57,16 +57,25 @@ def test_a_run_that_was_left_is_not_gone_on_with(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "kept"),
-    [("", {("x", "3"), ("x", "2")}), ("r2", {("x", "3"), ("x", "2"), ("x", "1")}), ("r1", {("x", "3"), ("x", "1")})],
+    ("complete", "left", "kept"),
+    [
+        ("ABC", "", "43"),
+        ("AB", "", "42"),
+        ("A", "", "41"),
+        ("ABC", "r3", "432"),
+        ("ABC", "r1", "41"),
+        ("", "", "4"),
+    ],
 )
-def test_archives_of_the_newest_run_and_of_the_last_two_that_stay_are_needed(
-    folder: Path, left: str, kept: set[tuple[str, str]]
+def test_archives_of_the_newest_run_and_of_the_last_complete_ones_are_needed(
+    folder: Path, complete: str, left: str, kept: str
 ) -> None:
-    for number, digest in enumerate("ABC", start=1):
-        begin(folder, f"r{number}", digest, f"x={number}")
+    before = ""
+    for number, digest in enumerate("ABCD", start=1):
+        begin(folder, f"r{number}", digest, f"x={number}", complete=before)
+        before = digest if digest in complete else before
     Runs(folder).go_back(left)
-    assert Runs(folder).packages() == kept
+    assert Runs(folder).packages() == {("x", version) for version in kept}
 
 
 def test_the_digest_of_a_package_is_that_of_its_lock(folder: Path) -> None:
