@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from gpuprov.lock.kernel import KERNEL
 from gpuprov.lock.moves import Move
 from gpuprov.lock.verdict import Verdict
 from gpuprov.model.diagnostic import Diagnostic, Severity
@@ -34,7 +35,8 @@ def newer_diagnostic(verdict: Verdict) -> Diagnostic | None:
         address=names[0],
         summary=f"the sources offer newer versions than the lock has: {', '.join(names)}",
         detail="\n".join(lines),
-        hint="`gpuprov lock --upgrade NAME` takes one, `gpuprov lock --upgrade` takes all.",
+        hint="`gpuprov lock --upgrade NAME` takes one, `gpuprov lock --upgrade` takes all"
+        + (", and a kernel only by its name." if KERNEL in names else "."),
     )
 
 

@@ -17,6 +17,7 @@ from gpuprov.lock.reasons import Reasons
 from gpuprov.lock.text import read_lock, write_lock
 from gpuprov.lock.types import Lock
 from gpuprov.lock.verdict import judge
+from gpuprov.lock.verdict_text import newer_diagnostic
 from gpuprov.model.diagnostic import Diagnostic
 
 FILE = yaml.safe_load((Path(__file__).parents[2] / "cases" / "lock" / "kernel.yaml").read_text())
@@ -70,6 +71,9 @@ def test_kernel(case: dict[str, Any]) -> None:
     assert verdict.reasons == ()
     if "newer" in case:
         assert [f"{n.name} {n.locked} {n.offered}" for n in verdict.newer] == case["newer"]
+        note = newer_diagnostic(verdict)
+        assert note is not None
+        assert "a kernel only by its name" in note.hint
     if before is not None:
         stale = [f"{r.address}: {r.locked} -> {r.found}" for r in verdict_of(before, inputs).reasons]
         assert stale == case.get("stale", [])
