@@ -18,8 +18,8 @@ from gpuprov.render.terminal import Terminal, open_terminal
 @spec_option
 @click.option(
     "--upgrade", "upgrade", multiple=True, is_flag=False, flag_value="*", metavar="[NAME]",
-    help="Let a package move to the newest version that the spec allows, or an operating system's base image; "
-    "without a name, all.",
+    help="Let a package move to the newest version that the spec allows, an operating system's base image, or what "
+    "`kernel: hold` holds (`--upgrade kernel`); without a name, all but kernels.",
 )  # fmt: skip
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; end with status 5 when the lock is stale.")
 @click.option("--frozen", is_flag=True, help="As --check, by spec and catalog alone: no source is asked.")
