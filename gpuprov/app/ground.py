@@ -180,14 +180,15 @@ def _refuse_idle_options(request: UpRequest, target: str) -> None:
 
 
 def _storage_note(site: Site) -> tuple[Diagnostic, ...]:
-    if not site.spec.storage:
+    elsewhere = [name for name, storage in site.spec.storage.items() if storage.kind != "local"]
+    if not elsewhere:
         return ()
     return (
         Diagnostic(
             code="GP-SPEC-006",
             address="storage",
-            summary="on the rack, storage is not converged yet; it is made in the cloud",
-            detail="storage: " + ", ".join(site.spec.storage),
+            summary="on the rack, only local disks are converged; buckets and volumes are made in the cloud",
+            detail="storage: " + ", ".join(elsewhere),
             severity=Severity.NOTE,
         ),
     )

@@ -54,6 +54,7 @@ def _look(
     request = ProbeRequest(
         paths=tuple(sorted({path for each in asked for path in each.paths})),
         services=tuple(sorted({service for each in asked for service in each.services})),
+        devices=tuple(sorted({device for each in asked for device in each.devices})),
         settings=tuple(sorted({key for each in asked for key in each.settings})),
     )
     probed = probe_hosts(hosts, request, limit=access.forks, timeout=access.probe_seconds, report=report)

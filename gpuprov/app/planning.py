@@ -9,6 +9,7 @@ from gpuprov.app.preflight import Preflight, preflight
 from gpuprov.app.shared_files import broken_shared_files
 from gpuprov.app.site import today
 from gpuprov.app.terms import Terms
+from gpuprov.app.unusable_disks import unusable_disks
 from gpuprov.compare.compare import compare_want
 from gpuprov.compare.waive import waive
 from gpuprov.model.change import HostPlan, Plan
@@ -81,7 +82,7 @@ def plan_fleet(
         **judged.refused,
         **refused_hosts({plan.host: snapshots[plan.host] for plan in plans if plan.changes}),
     }
-    refused |= broken_shared_files(plans, fleet.wants)
+    refused |= broken_shared_files(plans, fleet.wants) | unusable_disks(plans, fleet.wants, snapshots)
     plans = tuple(plan for plan in judged.plans if plan.host not in refused)
     not_observed = {**not_observed, **refused}
     plan = Plan(

@@ -218,6 +218,7 @@ _REASONS: Final[Mapping[str, tuple[str, str]]] = {
     "setting": ("GP-CONV-001", "this host cannot have it: take it out of `tuning`, or out of this host's pool"),
     "grub": ("GP-CONV-001", "run `update-grub` on the host to see it, end the cause, and run the same command again"),
     "initramfs": ("GP-CONV-001", "end the cause and run the same command again: it is made then"),
+    "storage": ("GP-CONV-007", "the data on the disk was not touched; repair what is named, or change the spec"),
     "service": ("GP-CONV-001", "see `journalctl -u UNIT` on the host"),
 }
 """Reasons of our own modules whose sentence stands as it is: code and hint."""

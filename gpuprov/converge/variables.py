@@ -12,6 +12,7 @@ from gpuprov.converge.types import Removal, RunDocuments
 from gpuprov.want.access import SSHD_PATH, is_access_file
 from gpuprov.want.containerd import PROGRAM, RUNTIME, TYPE
 from gpuprov.want.files import DAEMON_PATH, PINS_PATH, source_paths
+from gpuprov.want.mounts import is_mount_unit
 from gpuprov.want.tuning import is_tuning_file
 from gpuprov.want.types import FileWant, HostWant, Merge, PoolWant
 
@@ -73,6 +74,7 @@ def _files(pool: PoolWant, removal: Removal) -> Variables:
         "container": [],
         "access": [],
         "tuning": [],
+        "storage": [],
         "files": [],
     }
     for file in pool.files:
@@ -87,6 +89,9 @@ def _files(pool: PoolWant, removal: Removal) -> Variables:
     return {
         **written,
         **deleted,
+        "gpuprov_storage_mounts": [
+            {"device": m.device, "place": m.place, "filesystem": m.filesystem, "unit": m.unit} for m in pool.mounts
+        ],
         "gpuprov_container_containerd": _containerd(pool, removal),
         "gpuprov_container_take_back": [_shared(path) for path in removal.take_back],
         "gpuprov_kernel_release": pool.kernel,
@@ -118,6 +123,8 @@ def _role_of(path: str, *, merge: Merge = Merge.REPLACE) -> str:
         return "access"
     if is_tuning_file(path):
         return "tuning"
+    if is_mount_unit(path):
+        return "storage"
     for prefix, role in (("/etc/apt/", "sources"), ("/etc/modprobe.d/", "modules"), ("/etc/default/grub.d/", "kernel")):
         if path.startswith(prefix):
             return role

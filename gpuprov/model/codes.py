@@ -134,6 +134,7 @@ CODES: Final[dict[str, Code]] = {
     "GP-CONV-004": Code(S.FAILED, "the package system of the host is in use or broken"),
     "GP-CONV-005": Code(S.REFUSED, "a file of the host cannot take gpuprov's keys"),
     "GP-CONV-006": Code(S.FAILED, "the Python packages could not be installed on the host"),
+    "GP-CONV-007": Code(S.REFUSED, "a disk of the host cannot be used as the spec says"),
     "GP-ROLL-001": Code(S.FAILED, "the host did not come back from its reboot"),
     "GP-ROLL-002": Code(S.FAILED, "the host came back, but the proof failed"),
     "GP-ROLL-003": Code(S.FAILED, "a verify command failed"),

@@ -40,6 +40,12 @@ ROWS: Final[tuple[Facet, ...]] = (
     facet_row(
         "file[*].text", "stack.container", "files", "contains", _M, Cost.RESTART, "keys merged into a shared file"
     ),
+    facet_row(
+        "device[*].content", "storage", "devices", "equal", _M, Cost.NOTHING, "a disk is used with its file system"
+    ),
+    facet_row(
+        "device[*].mounts", "storage", "devices", "set", _M, Cost.NOTHING, "programs find their data by its place"
+    ),
     facet_row("service[*].active", "stack", "services", "equal", _M, Cost.NOTHING, "a stopped service does not serve"),
     facet_row(
         "service[*].enabled",

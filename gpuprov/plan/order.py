@@ -30,6 +30,8 @@ _RANKS: Final = {
     Action.WRITE: 4,
     Action.DELETE: 4,
     Action.TAKE_BACK: 4,
+    Action.FORMAT: 4,
+    Action.MOUNT: 5,
     Action.BOOT: 5,
     Action.ENABLE: 5,
     Action.LOAD: 6,

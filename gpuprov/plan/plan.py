@@ -20,6 +20,7 @@ from gpuprov.plan.packages import cure_packages
 from gpuprov.plan.pending import cure_pending
 from gpuprov.plan.rollback import rollback_of
 from gpuprov.plan.services import cure_services
+from gpuprov.plan.storage import cure_storage
 from gpuprov.plan.tuning import cure_tuning
 from gpuprov.want.owned import ADDRESS, owned_of
 from gpuprov.want.types import HostWant, Owned
@@ -53,6 +54,7 @@ def plan_host(findings: Iterable[Finding], want: HostWant, snapshot: Snapshot) -
         cure_packages(scene, cure)
         cure_files(scene, cure)
         cure_pending(scene, cure)
+        cure_storage(scene, cure)
         cure_kept(scene, cure)
         cure_frameworks(scene, cure)
         cure_kernel(scene, cure)

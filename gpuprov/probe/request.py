@@ -29,5 +29,7 @@ class ProbeRequest:
     """Units without `.service`, besides STACK_SERVICES."""
     settings: tuple[str, ...] = ()
     """Kernel settings with dots, besides those that are always looked at."""
+    devices: tuple[str, ...] = ()
+    """Paths of disks."""
     exporters: tuple[str, ...] = ("dcgm", "node")
     """Names of EXPORTER_PORTS."""

@@ -25,6 +25,8 @@ _SIGNS: Mapping[Action, tuple[str, str]] = {
     Action.WRITE: ("~", "change"),
     Action.DELETE: ("-", "remove"),
     Action.TAKE_BACK: ("-", "remove"),
+    Action.FORMAT: ("!", "remove"),
+    Action.MOUNT: ("+", "add"),
     Action.ADD: ("+", "add"),
     Action.JOIN: ("+", "add"),
     Action.LEAVE: ("-", "remove"),

@@ -8,6 +8,7 @@ from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.spec.addresses import read_range, refuse_range
 from gpuprov.spec.scalars import CHECKS
+from gpuprov.spec.storage_checks import LOCAL, local_problems
 from gpuprov.spec.suggest import did_you_mean
 from gpuprov.spec.types import CloudNetworkSpec, CloudSpec, PoolCloudSpec, StorageSpec
 from gpuprov.spec.written import WrittenSpec
@@ -37,11 +38,14 @@ def cloud_problems(spec: WrittenSpec) -> Iterator[Diagnostic]:
             yield from _hosts(name, pool.cloud, at, taken)
     for name, storage in spec.storage.items():
         at = join("storage", name)
+        if storage.kind == LOCAL:
+            continue
         if spec.targets.cloud is None:
             yield _missing(at, f"the storage {name} is made in the cloud, and the spec has no targets.cloud")
         if name in taken:
             yield _wrong(at, f"the name {name} is a host's already", "give the storage a name of its own")
         yield from _storage(name, storage, at)
+    yield from local_problems(spec)
     if spec.targets.cloud is not None:
         yield from _target(spec.targets.cloud)
 

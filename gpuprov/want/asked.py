@@ -14,6 +14,8 @@ class Asked:
     """Files: digest, mode, owner, group and text."""
     services: tuple[str, ...] = ()
     exporters: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    """Paths of disks."""
     settings: tuple[str, ...] = ()
     """Kernel settings, with dots."""
 
@@ -23,6 +25,7 @@ class Asked:
             set(other.paths) <= set(self.paths)
             and set(other.services) <= set(self.services)
             and set(other.exporters) <= set(self.exporters)
+            and set(other.devices) <= set(self.devices)
             and set(other.settings) <= set(self.settings)
         )
 
@@ -56,5 +59,6 @@ def asked_by(want: HostWant, owned: Owned | None = None) -> Asked:
         paths=tuple(sorted({*wanted_paths(pool), *before})),
         services=tuple(sorted(service.name for service in pool.services)),
         exporters=pool.exporters,
+        devices=tuple(sorted(mount.device for mount in pool.mounts)),
         settings=tuple(sorted({*pool.tuning.settings, *(owned.settings if owned is not None else ())})),
     )

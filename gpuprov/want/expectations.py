@@ -13,6 +13,7 @@ from gpuprov.want.cdi import CDI_STATE, wants_cdi
 from gpuprov.want.containerd import CRI, RUNTIMES, wanted_runtimes
 from gpuprov.want.frameworks import ENVIRONMENT, wanted_facts
 from gpuprov.want.kernel import NEXT, RELEASE
+from gpuprov.want.mounts import mount_facts
 from gpuprov.want.owned import ADDRESS, ARCHIVES, PENDING
 from gpuprov.want.settled import settled_expectations
 from gpuprov.want.types import Expectation, FileWant, HostWant, Merge, Owned, PackageWant, PoolWant, SourceWant
@@ -82,6 +83,8 @@ def _wanted(pool: PoolWant) -> Iterator[_Row]:
     yield from _gpus(pool)
     for address, text in wanted_facts(pool.frameworks):
         yield _Row(address, Known(text), "equal", "lock: frameworks")
+    for address, value, comparator, reason in mount_facts(pool.mounts):
+        yield _Row(address, Known(value), comparator, reason)
     if pool.containerd:
         reason = "lock: the container toolkit gives pods their GPUs through NVIDIA's runtime"
         yield _Row(CRI, Known(value=True), "equal", reason, Cost.OBSERVED)

@@ -45,6 +45,7 @@ def leave_alone(want: HostWant, addresses: Collection[str]) -> HostWant:
             driver=None if _LOADED & set(addresses) else pool.driver,
             # An environment is made whole or not at all.
             frameworks=None if frameworks else pool.frameworks,
+            mounts=tuple(mount for mount in pool.mounts if ("device", mount.device) not in members),
             containerd=pool.containerd and not {CRI, RUNTIMES} & set(addresses),
         ),
     )

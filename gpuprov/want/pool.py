@@ -22,6 +22,7 @@ from gpuprov.want.files import (
 )
 from gpuprov.want.frameworks import frameworks_want
 from gpuprov.want.kernel import kernel_file
+from gpuprov.want.mounts import mount_wants
 from gpuprov.want.packages import wanted_packages
 from gpuprov.want.tuning import tuning_files, tuning_services, tuning_want
 from gpuprov.want.types import DriverWant, FileWant, GpuWant, PackageWant, PoolWant, ServiceWant
@@ -61,6 +62,8 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
     described = driver is not None and toolkit
     services = (*units, *tuning_services(tuning), *((cdi_service(),) if described else ()))
     own = (*access_files(spec.access), *tuning_files(tuning), *((cdi_file(),) if described else ()))
+    mounts = mount_wants(spec.storage, pool.name)
+    own += tuple(FileWant(path=mount.path, text=f"{MARKER}\n{mount.text}") for mount in mounts)
     own += (runtime_file(components.engine_unit),) if toolkit and not containerd else ()
     want = PoolWant(
         pool=pool.name,
@@ -81,6 +84,7 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
         tuning=tuning,
         frameworks=frameworks_want(locked.frameworks),
         containerd=containerd and toolkit,
+        mounts=mounts,
         digest="",
     )
     return replace(want, digest=digest(asdict(want)))

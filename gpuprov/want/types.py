@@ -7,6 +7,7 @@ from enum import StrEnum
 from gpuprov.model.facet import Cost
 from gpuprov.model.fact import Observation
 from gpuprov.want.frameworks import FrameworksWant
+from gpuprov.want.mounts import MountWant
 
 
 class Merge(StrEnum):
@@ -176,6 +177,8 @@ class PoolWant:
     frameworks: FrameworksWant | None = None
     containerd: bool = False
     """Whether containerd is the engine and must have NVIDIA's runtime."""
+    mounts: tuple[MountWant, ...] = ()
+    """Disks, by place."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,10 +12,14 @@ from gpuprov.model.fact import Absent, Known, Unknown
 from gpuprov.want.empty import empty_want
 from gpuprov.want.expectations import expectations
 from gpuprov.want.host import host_want
+from gpuprov.want.mounts import MountWant
 from gpuprov.want.owned import owned_of
 from gpuprov.want.types import Expectation, Owned
 
 WANT = make_want(kernel="6.1.0-37-amd64")
+
+
+DISK = MountWant(name="scratch", device="/dev/nvme1n1", place="/scratch", filesystem="ext4")
 
 
 def by_address(owned: Owned | Unknown = Owned(), want: object = WANT) -> dict[str, Expectation]:  # noqa: B008 frozen
@@ -27,7 +31,7 @@ def by_address(owned: Owned | Unknown = Owned(), want: object = WANT) -> dict[st
 def test_every_facet_that_can_be_wanted_is_expected_and_no_other() -> None:
     wanted = {facet.pattern for facet in FACETS if facet.want}
     more = with_frameworks(make_want(settled=True))
-    found = {*by_address(), *by_address(want=replace(more, pool=replace(more.pool, containerd=True)))}
+    found = {*by_address(), *by_address(want=replace(more, pool=replace(more.pool, containerd=True, mounts=(DISK,))))}
     assert {pattern_of(address) for address in found} == wanted
 
 

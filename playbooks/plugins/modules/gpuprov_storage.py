@@ -1,0 +1,165 @@
+#!/usr/bin/python
+"""Bring disks into use: an empty one gets its file system, and each is mounted by its unit; data is never touched."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: gpuprov_storage
+short_description: Bring disks into use
+description:
+  - Every disk is looked at before any is changed. One that holds anything but the wanted file system, or that is
+    mounted elsewhere, ends the step with its name, and so does a place that holds files.
+  - mkfs runs only on a device in which nothing is found, neither a signature nor a partition nor a byte that is not
+    zero in its first MiB, and that nobody has open for himself.
+options:
+  mounts:
+    description: Disks, each with device, place, filesystem and unit.
+    type: list
+    elements: dict
+    default: []
+author: [gpuprov]
+"""
+
+RETURN = r"""
+notes: {description: Sentences about what was done, type: list, returned: success}
+"""
+
+import os  # noqa: E402
+import stat  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+from ansible.module_utils.basic import AnsibleModule  # noqa: E402
+
+PLAIN = {"LC_ALL": "C.UTF-8", "LANGUAGE": "", "SYSTEMD_COLORS": "0"}
+NOTHING_FOUND = 2
+"""Status of blkid where it finds no signature (blkid(8))."""
+FIRST = 1 << 20
+
+
+class Failed(Exception):  # noqa: N818 - a reason, not an error of this program
+    """Raised when a disk cannot be brought into use; what it holds is as it was."""
+
+    def __init__(self, path: str, text: str, detail: str = "") -> None:
+        super().__init__(text)
+        self.path, self.text, self.detail = path, text, detail
+
+
+def mounts_of(table: str) -> list[tuple[str, str]]:
+    """Device and place of each line of /proc/self/mounts."""
+    rows = [line.split() for line in table.splitlines()]
+    return [(row[0], row[1].encode().decode("unicode_escape")) for row in rows if len(row) > 1]
+
+
+class Storage:
+    """One run of the module on one host."""
+
+    def __init__(self, module: AnsibleModule) -> None:
+        self.module = module
+        self.changes: list[str] = []
+        self.mounted = [(os.path.realpath(d), p) for d, p in mounts_of(Path("/proc/self/mounts").read_text())]
+
+    def apply(self) -> None:
+        """Look at all disks, then bring each into use.
+
+        Raises:
+            Failed: one cannot be; nothing was formatted or mounted where that could be known before.
+        """
+        todo = [(row, self.look(row)) for row in self.module.params["mounts"]]
+        for row, empty in todo:
+            if empty:
+                self.make(row)
+            if not self.is_mounted(row):
+                self.mount(row)
+
+    def is_mounted(self, row: dict[str, str]) -> bool:
+        """Whether a disk is mounted at its place."""
+        return (os.path.realpath(row["device"]), row["place"]) in self.mounted
+
+    def look(self, row: dict[str, str]) -> bool:
+        """Say whether a disk is empty.
+
+        Raises:
+            Failed: it is not there, holds something else, or its place is taken.
+        """
+        device = os.path.realpath(row["device"])
+        if not Path(device).exists():
+            raise Failed(row["device"], "there is no such device")
+        if not stat.S_ISBLK(Path(device).stat().st_mode):
+            raise Failed(row["device"], "it is no block device")
+        content = self.content(device)
+        if content not in {"", row["filesystem"]}:
+            raise Failed(row["device"], f"it holds {content}, and is never formatted; {row['filesystem']} is wanted")
+        if not self.is_mounted(row):
+            there = [d for d, place in self.mounted if place == row["place"]]
+            if there:
+                raise Failed(row["place"], f"{there[-1]} is mounted there")
+            place = Path(row["place"])
+            if place.exists() and (not place.is_dir() or any(place.iterdir())):
+                raise Failed(row["place"], "it is not an empty folder: a mount would hide what is there")
+        return not content
+
+    def content(self, device: str) -> str:
+        """What a device holds: a file system, or words for anything else; empty for nothing at all."""
+        code, out, err = self.module.run_command(["blkid", "-p", "-o", "export", device], environ_update=PLAIN)
+        found = dict(line.split("=", 1) for line in out.splitlines() if "=" in line)
+        if code == 0:
+            return found.get("TYPE") or f"partitions ({found.get('PTTYPE', 'of an unknown kind')})"
+        if code != NOTHING_FOUND:
+            raise Failed(device, f"blkid ended with status {code}", (out + err).strip())
+        name = Path(device).name
+        block = Path("/sys/class/block") / name
+        above = [*block.glob(f"{name}*"), *block.glob("holders/*")]
+        if above:
+            return f"something that {above[0].name} uses"
+        with Path(device).open("rb") as stream:
+            return "data without a file system" if stream.read(FIRST).strip(b"\0") else ""
+
+    def make(self, row: dict[str, str]) -> None:
+        """Give an empty disk its file system."""
+        self.changes.append(f"{row['device']} was empty and has {row['filesystem']} now")
+        if self.module.check_mode:
+            return
+        # The kernel refuses this while the device is mounted, or part of something else.
+        os.close(os.open(os.path.realpath(row["device"]), os.O_RDONLY | os.O_EXCL))
+        code, out, err = self.module.run_command(
+            [f"mkfs.{row['filesystem']}", os.path.realpath(row["device"])], environ_update=PLAIN
+        )
+        if code:
+            raise Failed(row["device"], f"mkfs.{row['filesystem']} ended with status {code}", (out + err).strip())
+
+    def mount(self, row: dict[str, str]) -> None:
+        """Mount a disk by its unit, now and at each boot."""
+        self.changes.append(f"{row['device']} is mounted at {row['place']}")
+        if self.module.check_mode:
+            return
+        Path(row["place"]).mkdir(parents=True, exist_ok=True)
+        for words in (["daemon-reload"], ["enable", "--now", row["unit"]]):
+            code, out, err = self.module.run_command(["systemctl", *words], environ_update=PLAIN)
+            if code:
+                _, log, _ = self.module.run_command(
+                    ["journalctl", "-u", row["unit"], "-n", "12", "--no-pager", "-o", "cat"], environ_update=PLAIN
+                )
+                raise Failed(row["place"], f"{row['unit']} cannot be started", f"{out}{err}\n{log}".strip())
+
+
+def main() -> None:
+    """Run as an Ansible module."""
+    row = {key: {"type": "str", "required": True} for key in ("device", "place", "filesystem", "unit")}
+    module = AnsibleModule(
+        argument_spec={"mounts": {"type": "list", "elements": "dict", "default": [], "options": row}},
+        supports_check_mode=True,
+    )
+    storage = Storage(module)
+    try:
+        storage.apply()
+    except Failed as failure:
+        ours = {"reason": "storage", "path": failure.path, "text": failure.text, "detail": failure.detail}
+        module.fail_json(msg=f"{failure.path}: {failure.text}", gpuprov=ours)
+    except OSError as error:
+        ours = {"reason": "storage", "path": str(error.filename or ""), "text": str(error.strerror), "detail": ""}
+        module.fail_json(msg=f"{error.filename}: {error.strerror}", gpuprov=ours)
+    module.exit_json(changed=bool(storage.changes), notes=storage.changes)
+
+
+if __name__ == "__main__":
+    main()

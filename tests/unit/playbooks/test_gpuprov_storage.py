@@ -1,0 +1,111 @@
+"""gpuprov_storage with the programs of a host faked: what it refuses before it touches any disk, and what it runs."""
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+
+class FakeModule:
+    """Answers for blkid, mkfs and systemctl by device, and remembers what was run."""
+
+    def __init__(self, mounts: list[dict[str, str]], blkid: dict[str, tuple[int, str]], *, check: bool) -> None:
+        self.params = {"mounts": mounts}
+        self.check_mode = check
+        self.blkid = blkid
+        self.calls: list[str] = []
+
+    def run_command(self, words: list[str], **_: Any) -> tuple[int, str, str]:
+        if words[0] == "blkid":
+            code, out = self.blkid[Path(words[-1]).name]
+            return code, out, ""
+        self.calls.append(" ".join(words))
+        return 0, "", ""
+
+
+@pytest.fixture
+def disks(load: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Runs the module over files that stand for disks; what they hold is what blkid is told to say."""
+    play = load("gpuprov_storage")
+    monkeypatch.setattr(play.stat, "S_ISBLK", stat.S_ISREG)
+
+    def run(blkid: dict[str, tuple[int, str]], *, check: bool = False, mounted: str = "", first: bytes = b"") -> Any:
+        rows = []
+        for name in blkid:
+            (tmp_path / name).write_bytes(first + bytes(8))
+            place = str(tmp_path / "places" / name)
+            rows.append({"device": str(tmp_path / name), "place": place, "filesystem": "ext4", "unit": f"{name}.mount"})
+        module = FakeModule(rows, blkid, check=check)
+        storage = play.Storage(module)
+        storage.mounted = [
+            (os.path.realpath(device), place) for device, place in play.mounts_of(mounted.replace("TMP", str(tmp_path)))
+        ]
+        try:
+            storage.apply()
+        except play.Failed as failure:
+            return module.calls, failure
+        return module.calls, storage.changes
+
+    return run
+
+
+EMPTY, EXT4 = (2, ""), (0, "TYPE=ext4\nUUID=x\n")
+
+
+def test_an_empty_disk_is_formatted_and_mounted_by_its_unit(disks: Callable[..., Any], tmp_path: Path) -> None:
+    calls, changes = disks({"a": EMPTY})
+    assert calls == [f"mkfs.ext4 {tmp_path / 'a'}", "systemctl daemon-reload", "systemctl enable --now a.mount"]
+    assert len(changes) == 2
+    assert (tmp_path / "places" / "a").is_dir()
+
+
+def test_a_disk_with_its_file_system_is_only_mounted_and_one_in_use_left_alone(disks: Callable[..., Any]) -> None:
+    calls, changes = disks({"a": EXT4})
+    assert calls == ["systemctl daemon-reload", "systemctl enable --now a.mount"]
+    assert len(changes) == 1
+    assert disks({"a": EXT4}, mounted="TMP/a TMP/places/a ext4 rw 0 0\n") == ([], [])
+
+
+def test_check_mode_says_the_same_and_runs_nothing(disks: Callable[..., Any], tmp_path: Path) -> None:
+    calls, changes = disks({"a": EMPTY}, check=True)
+    assert (calls, len(changes)) == ([], 2)
+    assert not (tmp_path / "places").exists()
+
+
+@pytest.mark.parametrize(
+    ("second", "options", "words"),
+    [
+        ((0, "TYPE=xfs\n"), {}, "holds xfs"),
+        ((0, "PTTYPE=gpt\n"), {}, "holds partitions (gpt)"),
+        ((0, "TYPE=LVM2_member\n"), {}, "LVM2_member"),
+        ((8, "ambivalent result"), {}, "blkid ended with status 8"),
+        (EMPTY, {"first": b"raw data"}, "data without a file system"),
+        (EXT4, {"mounted": "/dev/other TMP/places/b ext4 rw 0 0\n"}, "is mounted there"),
+    ],
+)
+def test_one_disk_that_cannot_be_used_keeps_all_untouched(
+    disks: Callable[..., Any], second: tuple[int, str], options: dict[str, Any], words: str
+) -> None:
+    calls, failure = disks({"a": EMPTY, "b": second}, **options)
+    assert calls == []
+    assert words in failure.text
+
+
+def test_a_place_with_files_is_not_hidden(disks: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "places" / "a").mkdir(parents=True)
+    (tmp_path / "places" / "a" / "mine").touch()
+    calls, failure = disks({"a": EMPTY})
+    assert calls == []
+    assert "not an empty folder" in failure.text
+    assert failure.path == str(tmp_path / "places" / "a")
+
+
+def test_a_device_that_is_not_there_is_named(load: Callable[[str], ModuleType]) -> None:
+    play = load("gpuprov_storage")
+    row = {"device": "/dev/gpuprov-no-such", "place": "/x", "filesystem": "ext4", "unit": "x.mount"}
+    with pytest.raises(play.Failed, match="no such device"):
+        play.Storage(FakeModule([row], {}, check=False)).apply()
