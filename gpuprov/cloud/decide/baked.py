@@ -8,6 +8,7 @@ from gpuprov.want.access import is_access_file
 from gpuprov.want.cdi import CDI_PATH
 from gpuprov.want.files import DAEMON_PATH, NOUVEAU_PATH, PINS_PATH
 from gpuprov.want.kernel import KERNEL_PATH
+from gpuprov.want.mounts import is_mount_unit
 from gpuprov.want.tuning import UNIT, is_tuning_file
 from gpuprov.want.types import AccessWant, PoolWant, ServiceWant, TuningWant
 
@@ -43,7 +44,7 @@ def builder_want(want: PoolWant) -> PoolWant:
 
     Units that need the loaded driver are enabled, so that hosts started from the image run them, and off; exporters
     that such units serve are not asked; the spec's verify commands belong to the pool's hosts. Who may log in and how a
-    host is tuned are a running host's: an image would keep a key that the spec has long taken back.
+    host is tuned are a running host's, like its disks: an image would keep a key that the spec has long taken back.
     """
     dark = {service.exporter for service in want.services if service.gpu and service.exporter}
     built = replace(
@@ -53,13 +54,18 @@ def builder_want(want: PoolWant) -> PoolWant:
         kernel_runs=False,
         verify=(),
         services=tuple(_without_gpus(service) for service in want.services if service.name != UNIT),
-        files=tuple(file for file in want.files if not (is_access_file(file.path) or is_tuning_file(file.path))),
+        files=tuple(file for file in want.files if not _of_running_hosts(file.path)),
+        mounts=(),
         access=AccessWant(),
         tuning=TuningWant(),
         exporters=tuple(name for name in want.exporters if name not in dark),
         digest="",
     )
     return replace(built, digest=digest(asdict(built)))
+
+
+def _of_running_hosts(path: str) -> bool:
+    return is_access_file(path) or is_tuning_file(path) or is_mount_unit(path)
 
 
 def _without_gpus(service: ServiceWant) -> ServiceWant:
