@@ -22,7 +22,7 @@ from tests.e2e.conftest import SEED, say, small
 from tests.e2e.matrix.run import Run
 from tests.e2e.site import Ended, LabSite
 
-SECONDS = 600.0
+SECONDS = 900.0
 """How long one `up` may take on a busy machine."""
 TOOLKITS = ("1.18.*", "1.19.*")
 VERSIONS = "dpkg-query -W -f='${Package} ${Version} ${db:Status-Status}\\n'"

@@ -12,7 +12,7 @@ from tests.e2e.matrix.rack import SECONDS, Rack
 from tests.e2e.matrix.trial import Note, attempt, mend, noted
 from tests.e2e.site import GPUPROV, Ended
 
-pytestmark = [pytest.mark.lab, pytest.mark.matrix, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab, pytest.mark.matrix, pytest.mark.timeout(1800)]
 
 
 @pytest.mark.parametrize("case", cases("controller.yaml"))

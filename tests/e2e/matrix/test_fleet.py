@@ -13,7 +13,7 @@ from tests.e2e.matrix.faults import HOLDER
 from tests.e2e.matrix.trial import Note, noted
 from tests.e2e.site import LabSite, touched
 
-pytestmark = [pytest.mark.lab, pytest.mark.network, pytest.mark.matrix, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab, pytest.mark.network, pytest.mark.matrix, pytest.mark.timeout(1800)]
 
 PACKAGE = "figlet"
 SPEC = """\

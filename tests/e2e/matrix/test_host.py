@@ -6,7 +6,7 @@ from tests.e2e.matrix.case import Case, cases
 from tests.e2e.matrix.rack import Rack
 from tests.e2e.matrix.trial import Note, attempt
 
-pytestmark = [pytest.mark.lab, pytest.mark.matrix, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab, pytest.mark.matrix, pytest.mark.timeout(1800)]
 
 
 @pytest.mark.parametrize("case", cases("host.yaml"))
