@@ -1,10 +1,8 @@
 """Ask apt on each host, before anything is touched, what the package transaction would do; nothing stays there."""
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from gpuprov.app.access import Access
 from gpuprov.app.hosts import Fleet
@@ -12,15 +10,15 @@ from gpuprov.app.planning import play_want, with_absent
 from gpuprov.app.preflight import is_broken, is_busy, judge_host, refusal
 from gpuprov.app.terms import Terms
 from gpuprov.converge.locate import find_playbooks
-from gpuprov.converge.runner import converge
-from gpuprov.converge.types import HostOutcome, Keeping, Removal, RunDocuments
+from gpuprov.converge.look import Asked, look
+from gpuprov.converge.types import HostOutcome, Keeping, Removal
 from gpuprov.model.address import member_address
 from gpuprov.model.change import Action, Change, Foreseen, HostPlan
 from gpuprov.model.facet import Cost
 from gpuprov.model.fact import Known
 from gpuprov.model.host import Host
 from gpuprov.model.planned import Planned
-from gpuprov.model.progress import Progress, Report
+from gpuprov.model.progress import Report
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.model.waiver import Waiver
 from gpuprov.plan.order import order
@@ -54,7 +52,6 @@ class _Asking:
     access: Access
     terms: Terms
     waivers: tuple[Waiver, ...]
-    documents: RunDocuments
     report: Report
 
 
@@ -73,7 +70,6 @@ def foresee(
     access: Access,
     terms: Terms,
     waivers: tuple[Waiver, ...],
-    documents: RunDocuments,
     report: Report,
 ) -> Planned:
     """A plan with what apt itself says of each host's transaction; hosts where that is not the plan are left out.
@@ -86,13 +82,9 @@ def foresee(
         access: how many hosts at a time.
         terms: whether packages of another origin may go.
         waivers: of the spec.
-        documents: of the run.
         report: where progress goes.
-
-    Raises:
-        GpuprovError: the play did not start at all.
     """
-    asking = _Asking(fleet=fleet, access=access, terms=terms, waivers=waivers, documents=documents, report=report)
+    asking = _Asking(fleet=fleet, access=access, terms=terms, waivers=waivers, report=report)
     answers = _Answers()
     open_plans = {}
     for plan in planned.plan.hosts:
@@ -132,25 +124,16 @@ def _look(
     plans: Mapping[str, HostPlan], snapshots: Mapping[str, Snapshot], asking: _Asking
 ) -> Mapping[str, HostOutcome]:
     hosts = [host for host in asking.fleet.hosts if host.name in plans]
-    asking.report(Progress(phase="simulate", text=f"asking apt on {len(hosts)} hosts", done=0, total=len(hosts)))
 
-    def of(host: Host) -> tuple[Host, Any, Removal]:
-        want = play_want(asking.fleet.wants[host.name], snapshots[host.name], asking.waivers)
-        return host, want, Removal(**removals(plans[host.name])._asdict())
+    def of(host: Host) -> Asked:
+        whole = asking.fleet.wants[host.name]
+        want = play_want(whole, snapshots[host.name], asking.waivers)
+        removal = Removal(**removals(plans[host.name])._asdict())
+        return host, want, removal, Keeping(run="", want=whole)
 
-    with tempfile.TemporaryDirectory(prefix="gpuprov-look-") as folder:
-        found = converge(
-            [of(host) for host in hosts],
-            playbooks=find_playbooks(),
-            folder=Path(folder),
-            check=True,
-            documents=asking.documents,
-            report=asking.report,
-            forks=asking.access.forks,
-            only="packages",
-            keeping={host.name: Keeping(run="", want=asking.fleet.wants[host.name]) for host in hosts},
-        )
-    return found.hosts
+    return look(
+        [of(host) for host in hosts], playbooks=find_playbooks(), limit=asking.access.forks, report=asking.report
+    )
 
 
 def _foreign(outcome: HostOutcome) -> tuple[str, ...]:

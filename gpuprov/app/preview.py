@@ -11,7 +11,6 @@ from gpuprov.app.planning import plan_fleet, with_absent
 from gpuprov.app.site import Site, open_site
 from gpuprov.app.steps import in_order, steps_of
 from gpuprov.app.terms import Terms, terms_of
-from gpuprov.converge.types import RunDocuments
 from gpuprov.model.diagnostic import Diagnostic, status_of
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import Report
@@ -76,10 +75,7 @@ def look_at(site: Site, request: UpRequest, report: Report, *, terms: Terms | No
     planned = plan_fleet(fleet, snapshots, not_observed, lock=ground.lock, waivers=waivers, terms=terms)
     planned = with_absent(planned, found.absent)
     if terms:
-        documents = RunDocuments(spec=site.text, lock=ground.lock_text)
-        planned = foresee(
-            planned, fleet, access=request.access, terms=terms, waivers=waivers, documents=documents, report=report
-        )
+        planned = foresee(planned, fleet, access=request.access, terms=terms, waivers=waivers, report=report)
         planned = in_order(planned, fleet, steps_of(site, fleet, planned, request.access))
     planned = replace(planned, plan=replace(planned.plan, resources=found.resources))
     return Preview(

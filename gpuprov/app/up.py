@@ -101,7 +101,6 @@ def _plan(site: Site, ground: Ground, found: Found, request: UpRequest, report: 
         access=request.access,
         terms=terms,
         waivers=waivers,
-        documents=documents,
         report=report,
     )
     steps = steps_of(site, found.fleet, planned, request.access)

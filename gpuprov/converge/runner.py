@@ -44,7 +44,6 @@ def converge(
     report: Report,
     cancel: threading.Event | None = None,
     forks: int = 32,
-    only: str = "",
     keeping: Mapping[str, Keeping] | None = None,
 ) -> ConvergeResult:
     """Run the play on hosts and say what it did on each.
@@ -58,7 +57,6 @@ def converge(
         report: where progress goes.
         cancel: set to stop after the running task.
         forks: at most so many hosts at once.
-        only: tag of the roles to run; empty for all.
         keeping: host name -> what it keeps for a rollback, or goes back to; any other host keeps nothing.
 
     Raises:
@@ -85,7 +83,7 @@ def converge(
             _write(file, to_yaml(passwords) + "\n")
             words += ["-i", str(file)]
         # No --diff: it would bring the text of the host's own files into the run's folder.
-        words += [*(["--check"] if check else []), *(["--tags", only] if only else [])]
+        words += ["--check"] if check else []
         environment = _environment(playbooks, short, max(1, min(len(members), forks)))
         status = _run(private, playbooks, short, words, environment, watch)
     tail = _tail(log)

@@ -32,7 +32,7 @@ def host_variables(want: HostWant, removal: Removal, *, when: str) -> Variables:
         when: the moment of the run, RFC 3339 in UTC, for the record.
     """
     return {
-        **_packages(want.pool, removal),
+        **package_variables(want.pool, removal),
         **_files(want.pool, removal),
         **settled_variables(want.pool, removal),
         **_frameworks(want.pool, removal),
@@ -47,7 +47,8 @@ def document_variables(documents: RunDocuments) -> Variables:
     return {"gpuprov_record_documents": [_private(name, text) for name, text in texts]}
 
 
-def _packages(pool: PoolWant, removal: Removal) -> Variables:
+def package_variables(pool: PoolWant, removal: Removal) -> Variables:
+    """The variables of the package transaction alone."""
     pins = next((file.text for file in pool.files if file.path == PINS_PATH), "")
     return {
         "gpuprov_packages_install": [

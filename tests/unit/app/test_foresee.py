@@ -1,8 +1,7 @@
 """What apt says of a transaction goes into the plan, or leaves the host out; only hosts that need apt are asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,8 @@ from gpuprov.app.foresee import foresee
 from gpuprov.app.hosts import Fleet
 from gpuprov.app.planning import plan_fleet
 from gpuprov.app.terms import Terms
-from gpuprov.converge.types import ConvergeResult, Foresight, HostOutcome, HostStatus, Removal, RunDocuments
+from gpuprov.converge.look import Asked
+from gpuprov.converge.types import Foresight, HostOutcome, HostStatus, Removal
 from gpuprov.model.change import Action, Foreseen
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.host import Connection, Host
@@ -37,24 +37,18 @@ class Apt:
 
     answers: list[HostOutcome]
     asked: list[Removal] = field(default_factory=list)
-    options: Mapping[str, Any] = field(default_factory=dict)
 
-    def __call__(self, hosts: Sequence[tuple[Host, Any, Removal]], **options: Any) -> ConvergeResult:
-        self.options = options
-        assert Path(options["folder"]).is_dir()
-        self.asked += [removal for _, _, removal in hosts]
-        return ConvergeResult(hosts={host.name: self.answers.pop(0) for host, _, _ in hosts}, log=Path("log"))
+    def __call__(self, hosts: Sequence[Asked], **_: Any) -> dict[str, HostOutcome]:
+        self.asked += [removal for _, _, removal, _ in hosts]
+        return {host.name: self.answers.pop(0) for host, *_ in hosts}
 
 
 def look(patch: pytest.MonkeyPatch, apt: Apt, snapshot: Snapshot, terms: Terms = Terms()) -> Planned:  # noqa: B008
-    patch.setattr(module, "converge", apt)
+    patch.setattr(module, "look", apt)
     host = Host(name="node-1", pool="train", target="onprem", connection=Connection(host="node-1", address="node-1"))
     fleet = Fleet(hosts=(host,), wants={"node-1": WANT}, warnings=())
     planned = plan_fleet(fleet, {"node-1": snapshot}, {}, lock="sha256:lock", waivers=(), terms=terms)
-    documents = RunDocuments(spec="", lock="")
-    return foresee(
-        planned, fleet, access=Access(), terms=terms, waivers=(), documents=documents, report=ignore_progress
-    )
+    return foresee(planned, fleet, access=Access(), terms=terms, waivers=(), report=ignore_progress)
 
 
 def seen(**facts: Any) -> Snapshot:
@@ -65,8 +59,6 @@ def test_what_apt_says_is_in_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     apt = Apt([WELL])
     (plan,) = look(monkeypatch, apt, seen()).plan.hosts
     assert plan.foreseen == Foreseen(others=("libc6 1 -> 2",), download=7, growth=8)
-    assert (apt.options["check"], apt.options["only"]) == (True, "packages")
-    assert not Path(apt.options["folder"]).exists()
 
 
 def test_a_host_whose_packages_stay_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
