@@ -111,7 +111,8 @@ def shows_gpus(want: HostWant, plan: HostPlan, snapshot: Snapshot, waivers: tupl
     if not gives_containers_gpus(want.pool):
         return False
     left = [finding.address for finding in (*plan.not_curable, *plan.unknown)]
-    left += [f.address for f in findings_of(want, snapshot, waivers) if f.waiver is not None]
+    if waivers:
+        left += [f.address for f in findings_of(want, snapshot, waivers) if f.waiver is not None]
     return not any(address.startswith(_CONTAINERS) for address in left)
 
 
