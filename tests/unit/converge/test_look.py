@@ -113,7 +113,7 @@ def test_an_answer_is_told_as_a_play_would_tell_it(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("stdout", "stderr", "status", "code"),
     [
-        ('{"failed": true, "msg": "m", "gpuprov": {"reason": "plan", "text": "t", "removed": ["x"]}}', "", 1, "GP-PLAN-002"),
+        ('{"failed": true, "msg": "m", "gpuprov": {"reason": "plan", "removed": ["x"]}}', "", 1, "GP-PLAN-002"),
         ('{"failed": true, "msg": "m", "gpuprov": {"reason": "space", "text": "t"}}', "", 1, "GP-CONV-003"),
         ("", "sh: 5: /usr/bin/python3: not found", 127, "GP-CONV-001"),
         ("", "Traceback\nOSError: [Errno 28] No space left on device", 1, "GP-CONV-003"),
