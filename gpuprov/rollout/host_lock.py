@@ -27,7 +27,7 @@ SILENCE: Final = 90.0
 """Seconds without a word from the run after which the host frees the lock: its machine lost its network or power."""
 BEAT: Final = 20.0
 """Seconds between two words from the run."""
-_COMMAND_SECONDS: Final = 20.0
+_COMMAND_SECONDS: Final = 60.0
 _ATTEMPTS: Final = 5
 _PAUSE: Final = 0.2
 """Between taking the lock and naming its owner, and between a run's end and the end of its lock, lies a moment."""
