@@ -123,7 +123,8 @@ def _work(site: Site | None, kept: Sequence[Kept], request: RollbackRequest, rep
 
 
 def _run(work: Work, request: RollbackRequest, report: Report, told: Sequence[Diagnostic]) -> RunResult:
-    with open_journal(site_folder(request.spec), "rollback") as journal:
+    asked = {"target": request.target, "limit": request.access.limit, "to": request.to}
+    with open_journal(site_folder(request.spec), "rollback", **asked) as journal:
         keep_documents(journal, work.fleet, work.documents)
         tell = told_to_journal(journal, report)
         with cancelled_by_interrupt(tell) as cancel:

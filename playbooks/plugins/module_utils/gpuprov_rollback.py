@@ -70,7 +70,7 @@ class Keeper:
         if not self.active or self.restore:
             return {}
         old = _old(steps)
-        kept = [(n, v) for n, v in old if self.archives.find(n, v, self.runs.sha256(n, v)) is not None]
+        kept = [(n, v) for n, v in old if self.archives.lists(n, v, self.runs.sha256(n, v))]
         offered = self._offered([pair for pair in old if pair not in kept])
         lost = [pair for pair in old if pair not in kept and pair not in offered]
         return {

@@ -55,6 +55,8 @@ def test_an_archive_that_is_not_as_it_came_is_not_handed_out(store: Path, harm: 
     elif harm == "gone":
         path.unlink()
     archives = Archives(run, store)
+    # A mere look does not read the file.
+    assert archives.lists("gpb", "1.0", "f" * 64 if harm == "another digest wanted" else "") is (harm == "changed")
     assert archives.find("gpb", "1.0", "f" * 64 if harm == "another digest wanted" else "") is None
     archives.publish()
     assert ("Package: gpb" in (store / "Packages").read_text()) is (harm == "another digest wanted")
