@@ -22,5 +22,6 @@ def settled_variables(pool: PoolWant, removal: Removal) -> dict[str, Any]:
         "gpuprov_access_forget_keys": SSHD_PATH in removal.files,
         "gpuprov_tuning_settings": [{"key": key, "value": value} for key, value in pool.tuning.settings.items()],
         "gpuprov_tuning_restore": list(removal.restore),
+        "gpuprov_tuning_limits": [{"item": item, "value": value} for item, value in pool.tuning.limits.items()],
         "gpuprov_tuning_stop": [UNIT] if UNIT_PATH in removal.files else [],
     }

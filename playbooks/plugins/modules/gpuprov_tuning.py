@@ -10,9 +10,12 @@ description:
   - Writes a setting only where another value is in force, looks whether the kernel took it, and writes down what was
     there before.
   - What the kernel refuses is told by name; the other settings are brought into force all the same.
+  - Tries every limit in a process of its own before it is written to a file. A login for which pam_limits cannot set
+    a limit is refused, and that would be every login.
 options:
   settings: {description: "Settings, each with key and value.", type: list, elements: dict, default: []}
   restore: {description: Settings that become again what they were., type: list, elements: str, default: []}
+  limits: {description: "Limits of sessions, each with item and value.", type: list, elements: dict, default: []}
   stop: {description: Units of ours that are stopped and disabled., type: list, elements: str, default: []}
   record: {description: Path of the record., type: str, default: /var/lib/gpuprov/tuning.json}
   root: {description: Where the kernel shows its settings., type: str, default: /proc/sys}
@@ -23,10 +26,30 @@ RETURN = r"""
 changes: {description: Sentences about what changed, type: list, returned: success}
 """
 
+import os  # noqa: E402
+import resource  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from ansible.module_utils import gpuprov_record as record  # noqa: E402
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
+
+
+RLIMITS = {
+    "as": (resource.RLIMIT_AS, 1024),
+    "core": (resource.RLIMIT_CORE, 1024),
+    "cpu": (resource.RLIMIT_CPU, 60),
+    "data": (resource.RLIMIT_DATA, 1024),
+    "fsize": (resource.RLIMIT_FSIZE, 1024),
+    "memlock": (resource.RLIMIT_MEMLOCK, 1024),
+    "msgqueue": (resource.RLIMIT_MSGQUEUE, 1),
+    "nofile": (resource.RLIMIT_NOFILE, 1),
+    "nproc": (resource.RLIMIT_NPROC, 1),
+    "rss": (resource.RLIMIT_RSS, 1024),
+    "rtprio": (resource.RLIMIT_RTPRIO, 1),
+    "sigpending": (resource.RLIMIT_SIGPENDING, 1),
+    "stack": (resource.RLIMIT_STACK, 1024),
+}
+"""Items of limits.conf(5) that are limits of the kernel, and their units; the others are pam_limits' own."""
 
 
 class Settings:
@@ -51,8 +74,26 @@ class Settings:
                 self._write()
         for row in self.module.params["settings"]:
             self.bring(row["key"], row["value"], keep=True)
+        for row in self.module.params["limits"]:
+            self.try_limit(row["item"], row["value"])
         for unit in self.module.params["stop"]:
             self.stop(unit)
+
+    def try_limit(self, item: str, value: str) -> None:
+        """Set a limit in a child, as pam_limits will; nothing else gets it."""
+        if item not in RLIMITS:
+            return
+        limit, unit = RLIMITS[item]
+        number = resource.RLIM_INFINITY if value == "unlimited" else int(value) * unit
+        child = os.fork()
+        if child == 0:
+            try:
+                resource.setrlimit(limit, (number, number))
+            except (OSError, ValueError):
+                os._exit(1)
+            os._exit(0)
+        if os.waitpid(child, 0)[1]:
+            self.refused[item] = f"the kernel refuses a limit of {value}, and nobody could log in any more"
 
     def bring(self, key: str, value: str, *, keep: bool = False) -> None:
         """Set one setting; with `keep`, what was there before is written down first."""
@@ -99,11 +140,13 @@ def _words(text: str) -> str:
 def main() -> None:
     """Run as an Ansible module."""
     row = {"key": {"type": "str", "required": True, "no_log": False}, "value": {"type": "str", "required": True}}
+    limit = {"item": {"type": "str", "required": True}, "value": {"type": "str", "required": True}}
     names = {"type": "list", "elements": "str", "default": []}
     module = AnsibleModule(
         argument_spec={
             "settings": {"type": "list", "elements": "dict", "default": [], "options": row},
             "restore": names,
+            "limits": {"type": "list", "elements": "dict", "default": [], "options": limit},
             "stop": names,
             "record": {"type": "str", "default": "/var/lib/gpuprov/tuning.json"},
             "root": {"type": "str", "default": "/proc/sys"},

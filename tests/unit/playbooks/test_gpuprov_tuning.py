@@ -87,3 +87,11 @@ def test_our_unit_is_stopped_before_its_file_goes(tuning: Run, kernel: Path, mon
     assert "disable" not in (kernel / "calls").read_text()
     assert tuning(stop=["gpuprov-tuning"])["changed"] is True
     assert (kernel / "calls").read_text().endswith("disable --now gpuprov-tuning\n")
+
+
+def test_a_limit_that_would_end_every_login_is_refused_before_it_is_written(tuning: Run, kernel: Path) -> None:
+    """Also root may not have more open files than fs.nr_open."""
+    done = tuning(limits=[{"item": "core", "value": "0"}, {"item": "nofile", "value": "unlimited"}])
+    assert (done["gpuprov"]["reason"], done["gpuprov"]["path"]) == ("setting", "nofile")
+    assert "nobody could log in" in done["gpuprov"]["text"]
+    assert tuning(limits=[{"item": "core", "value": "0"}, {"item": "maxlogins", "value": "4"}])["changed"] is False
