@@ -89,8 +89,28 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_audit)
 
 
+LONG_FIRST = ("shared lab", "test_dkms.py", "test_cloud.py", "test_converge.py", "test_parity_matrix.py")
+"""What takes minutes begins first, so that two workers end at about the same time."""
+
+
+def work_group(item: pytest.Item) -> str:
+    """The tests that one worker runs in a row: those of a file, and all that use the one lab of the session.
+
+    That lab is in a worker's session: two workers would take it from each other.
+    """
+    fixtures = getattr(item, "fixturenames", ())
+    shared = "site" in fixtures and not hasattr(getattr(item, "module", None), "site")
+    return "shared lab" if shared and item.get_closest_marker("lab") else str(item.path)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the live tests unless they are asked for by name (`-m live`)."""
+    """Group the tests for the workers; leave out the live ones unless they are asked for by name (`-m live`)."""
+    if config.getoption("dist", "no") == "loadgroup":
+        ranks = {name: rank for rank, name in enumerate(LONG_FIRST)}
+        for item in items:
+            item.add_marker(pytest.mark.xdist_group(work_group(item)))
+        items.sort(key=lambda item: ranks.get(Path(work_group(item)).name, len(ranks)))
     asked = str(config.getoption("markexpr"))
     if "live" in asked.replace("not live", ""):
         return
