@@ -79,8 +79,8 @@ def plan_fleet(
     )
     judged = preflight(plans, fleet.wants, snapshots, terms) if terms else Preflight(plans=plans)
     refused = {
-        **judged.refused,
         **refused_hosts({plan.host: snapshots[plan.host] for plan in plans if plan.changes}),
+        **judged.refused,
     }
     refused |= broken_shared_files(plans, fleet.wants) | unusable_disks(plans, fleet.wants, snapshots)
     plans = tuple(plan for plan in judged.plans if plan.host not in refused)

@@ -67,7 +67,11 @@ def judge_host(
         terms: what was agreed to.
         comes: packages that come beside the plan's; None where nobody has asked apt yet.
     """
-    return tuple(check_preflight(preflight_facts(want, plan, snapshot, terms, comes=comes))) if plan.changes else ()
+    if not plan.changes:
+        return ()
+    # What the rules over hosts warn of is told with or without a preflight.
+    wrong = (answer for answer in check_host(host_facts(snapshot)) if answer.verdict is Verdict.REFUSED)
+    return (*wrong, *check_preflight(preflight_facts(want, plan, snapshot, terms, comes=comes)))
 
 
 def refusal(answers: Sequence[Answer]) -> NotObserved | None:
@@ -209,8 +213,10 @@ def _holds(moves: Sequence[str], snapshot: Snapshot) -> dict[str, str]:
 def _clashes(pool: PoolWant, snapshot: Snapshot) -> Iterator[Clash]:
     """Repositories of the want that a file of the host's own names with another key."""
     rows = _value(snapshot, "apt.sources")
+    # Where ours is there already, the clash is there too, and the rules over hosts tell of it.
+    there = {str(row["file"]) for row in rows if isinstance(row, dict)} if isinstance(rows, list) else set()
     ours: dict[str, str] = {}
-    for source in pool.sources:
+    for source in (source for source in pool.sources if source.path not in there):
         fields = dict(_FIELD.findall(source.text))
         for uri in fields.get("URIs", "").split():
             for suite in fields.get("Suites", "").split():

@@ -52,27 +52,24 @@ def broken(site: LabSite, scene: str) -> Iterator[dict[str, str]]:
         yield hosts
 
 
-@contextmanager
-def look(site: LabSite, scene: str, *argv: str) -> Iterator[Look]:
+def look(site: LabSite, scene: str, *argv: str) -> Look:
     """One look at a scene; no host may be another one after it."""
     with broken(site, scene) as hosts:
         limit = ",".join(hosts.values())
         before = {name: site.root(name, STATE) for name in hosts.values()}
         ended = site.run("preview", "--target", "onprem", "--json", "-l", limit, *argv, expect=None)
         assert {name: site.root(name, STATE) for name in hosts.values()} == before
-        yield ended, hosts
+    return ended, hosts
 
 
 @pytest.fixture(scope="module")
-def facts(moving: LabSite) -> Iterator[Look]:
-    with look(moving, "facts") as found:
-        yield found
+def facts(moving: LabSite) -> Look:
+    return look(moving, "facts")
 
 
 @pytest.fixture(scope="module")
-def apt(moving: LabSite) -> Iterator[Look]:
-    with look(moving, "apt") as found:
-        yield found
+def apt(moving: LabSite) -> Look:
+    return look(moving, "apt")
 
 
 def said(found: Look, case: dict[str, Any]) -> tuple[str, str]:
@@ -114,8 +111,8 @@ def test_what_apt_would_do_beside_the_plan_is_told_and_refused(case: dict[str, A
 
 
 def test_a_take_over_is_shown_and_the_operators_own_package_stays_his(moving: LabSite) -> None:
-    with look(moving, "apt", "--take-over") as (ended, hosts):
-        plans = {host["host"]: host for host in ended.body["plan"]["hosts"]}
+    ended, hosts = look(moving, "apt", "--take-over")
+    plans = {host["host"]: host for host in ended.body["plan"]["hosts"]}
     assert list(plans) == [hosts["b"]]
     changes = [c for c in plans[hosts["b"]]["changes"] if c["action"] == "take over"]
     assert [(c["subject"], c["before"]) for c in changes] == [("nvidia-driver-site", "1")]

@@ -205,3 +205,15 @@ def test_small_file_systems_and_a_new_initramfs() -> None:
     facts = {"host.space": {"/": 10**9, "/boot": 10}, "host.initramfs_bytes": 100}
     assert [a.rule for a in judge_host(WANT, plan_for("install x-dkms"), seen(facts), Terms())] == ["GP-PRE-004"]
     assert judge_host(WANT, plan_for("install tree"), seen(facts), Terms()) == ()
+
+
+def test_a_clash_that_is_there_already_is_told_once_and_beside_the_others() -> None:
+    source = WANT.pool.sources[0]
+    ours = {"file": source.path, "uris": ["http://repo.example/nvidia"], "suites": ["./"], "components": []}
+    rows = [{**ours, "signed_by": source.key_path}, {**ours, "file": "/etc/apt/sources.list.d/x.list", "signed_by": ""}]
+    facts = {"apt.sources": rows, "apt.conflicts": {"http://repo.example/nvidia .": ["a", "b"]}}
+    held = {'package["libcuda1"].version': "570.1-1", 'package["libcuda1"].held': True}
+    found = judge_host(WANT, plan_for("upgrade libcuda1"), seen({**facts, **held}), Terms())
+    assert [a.rule for a in found] == ["GP-RULE-017", "GP-PRE-001"]
+    told = planned(seen({**facts, **held}), Terms()).not_observed["node-1"]
+    assert (told.code, "also GP-PRE-001" in told.detail) == ("GP-RULE-017", True)
