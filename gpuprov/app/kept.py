@@ -15,6 +15,7 @@ from gpuprov.plan.rollback import KeptRun, chosen_run, kept_runs
 from gpuprov.transport.pool import run_on_all
 from gpuprov.transport.protocol import Transport
 from gpuprov.transport.ssh import connect
+from gpuprov.want.access import with_access_of
 from gpuprov.want.host import host_want
 from gpuprov.want.read import read_want
 from gpuprov.want.types import HostWant
@@ -90,14 +91,15 @@ def _read(host: Host, run: KeptRun, newest: KeptRun) -> Kept:
     try:
         text = _file(transport, run, "want.json")
         documents = RunDocuments(spec=_file(transport, run, "spec.yaml"), lock=_file(transport, run, "lock.json"))
-        spec = _file(transport, newest, "spec.yaml")
+        spec, now = _file(transport, newest, "spec.yaml"), _file(transport, newest, "want.json")
     finally:
         transport.close()
     want = read_want(text, host.name)
     if want.digest != run.want:
         raise GpuprovError(_broken(host.name, f"the want of run {run.run} is not the one that its record names"))
-    if want.host != host.name:  # another controller may call it by another name
-        want = host_want(want.pool, host.name)
+    pool = with_access_of(want.pool, read_want(now, host.name).pool)
+    if pool is not want.pool or want.host != host.name:  # another controller may call it by another name
+        want = host_want(pool, host.name)
     return Kept(
         host=replace(host, pool=want.pool.pool),
         want=want,

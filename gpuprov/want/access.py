@@ -1,11 +1,13 @@
 """Who may use a host: users, groups, keys and rules of sudo, as values and as files of gpuprov's own."""
 
 import re
+from dataclasses import asdict, replace
 from typing import Final
 
+from gpuprov.document.canonical import digest
 from gpuprov.spec.access import AccessSpec, GroupSpec
 from gpuprov.want.files import MARKER
-from gpuprov.want.types import AccessWant, FileWant, GroupWant, UserWant
+from gpuprov.want.types import AccessWant, FileWant, GroupWant, PoolWant, UserWant
 
 KEYS_FOLDER: Final = "/etc/ssh/gpuprov/"
 """A file of keys for each user; root's own, so that only the spec decides what stands in it."""
@@ -57,6 +59,24 @@ def access_files(access: AccessSpec) -> tuple[FileWant, ...]:
 def is_access_file(path: str) -> bool:
     """Whether a path is one of keys or of rules of sudo."""
     return path.startswith((KEYS_FOLDER, SUDO_PREFIX))
+
+
+def with_access_of(pool: PoolWant, now: PoolWant) -> PoolWant:
+    """A want with the users, keys and rules of another one.
+
+    Going back to earlier software must not bring back who has been taken out since.
+
+    Args:
+        pool: the want.
+        now: the want that says who may use the host.
+    """
+    files = [file for file in pool.files if not is_access_file(file.path)]
+    files += [file for file in now.files if is_access_file(file.path)]
+    ordered = tuple(sorted(files, key=lambda file: file.path))
+    if (ordered, now.access) == (tuple(sorted(pool.files, key=lambda file: file.path)), pool.access):
+        return pool
+    changed = replace(pool, files=ordered, access=now.access, digest="")
+    return replace(changed, digest=digest(asdict(changed)))
 
 
 def _command(text: str) -> str:
