@@ -122,3 +122,46 @@ def what_left_the_spec_goes_from_the_host(site: LabSite, name: str) -> None:
         name, "find /etc/systemd/system -name 'gpuprov-cdi*'; systemctl list-units -a"
     )
     assert site.drift().status == 0
+
+
+REGISTRIES = """version = 2
+[plugins."io.containerd.grpc.v1.cri".registry]
+  config_path = "/etc/containerd/certs.d"
+"""
+DUMP = "containerd config dump"
+
+
+@pytest.mark.matrix
+def test_containerd_has_the_runtime_beside_what_others_import(fresh_lab: Callable[..., LabSite]) -> None:
+    """A18 (3): the registries and the runtime are both in what the real containerd reads."""
+    site = fresh_lab("criengine", train=0, cpu=1)
+    (name,) = site.names
+    site.edit("engine: docker", "engine: containerd")
+    folder = "/etc/containerd/config.d"
+    root = f'version = 2\\nimports = ["{folder}/*.toml"]\\n'
+    encoded = base64.b64encode(REGISTRIES.encode()).decode()
+    site.root(
+        name,
+        f"mkdir -p {folder}; printf '{root}' > /etc/containerd/config.toml;"
+        f" echo {encoded} | base64 -d > {folder}/registries.toml",
+    )
+    site.run("lock")
+    assert touched(site.up()) == {name: "changed"}
+    dump = site.root(name, DUMP)
+    assert [
+        words for words in ("runtimes.nvidia]", "/usr/bin/nvidia-container-runtime", "certs.d") if words not in dump
+    ] == []
+    assert site.root(name, "systemctl is-active containerd; command -v docker || true").split() == ["active"]
+    assert touched(site.up()) == {name: "satisfied"}
+    assert site.drift().status == 0
+    site.root(name, "sed -i 's/^imports/disabled_plugins = [\"cri\"]\\nimports/' /etc/containerd/config.toml")
+    off = site.run("preview", "--target", "onprem", expect=None).stdout
+    assert "stack.containerd.cri" in off
+    site.root(name, "sed -i '/^disabled_plugins/d' /etc/containerd/config.toml")
+    site.edit(', toolkit: "1.18.*"', "")
+    site.run("lock")
+    site.up()
+    dump = site.root(name, DUMP)
+    assert "runtimes.nvidia" not in dump
+    assert "certs.d" in dump
+    assert site.root(name, f"cat {folder}/registries.toml") == REGISTRIES

@@ -55,7 +55,7 @@ def without_block(text: str) -> str:
     return _BLOCK.sub("", text)
 
 
-def with_block(text: str, name: str, runtime: str, program: str) -> str:
+def with_block(text: str, name: str, runtime: str, program: str, others: list[str] | None = None) -> str:
     """The text with our lines, which add one runtime.
 
     Args:
@@ -63,6 +63,7 @@ def with_block(text: str, name: str, runtime: str, program: str) -> str:
         name: of the runtime.
         runtime: its type.
         program: path of what runs.
+        others: lines of runtimes that containerd has by default, and forgets as soon as a file names any runtime.
     """
     clean = without_block(text)
     if not clean.strip():
@@ -74,6 +75,7 @@ def with_block(text: str, name: str, runtime: str, program: str) -> str:
         f'  runtime_type = "{runtime}"',
         f"[{table}.options]",
         f'  BinaryName = "{program}"',
+        *(others or []),
         END,
     ]
     newline = "" if clean.endswith("\n") else "\n"

@@ -30,6 +30,7 @@ import os  # noqa: E402
 import shutil  # noqa: E402
 import tempfile  # noqa: E402
 from pathlib import Path  # noqa: E402
+from typing import Set, Tuple  # noqa: E402, UP035 - of Python 3.8
 
 from ansible.module_utils import gpuprov_record as record  # noqa: E402
 from ansible.module_utils import gpuprov_toml as toml  # noqa: E402
@@ -37,6 +38,9 @@ from ansible.module_utils.basic import AnsibleModule  # noqa: E402
 
 PLAIN = {"LC_ALL": "C.UTF-8", "LANGUAGE": "", "SYSTEMD_COLORS": "0"}
 PROGRAM = "containerd"
+RUNTIMES = ".containerd.runtimes."
+Entries = Set[Tuple[str, str, str]]  # noqa: UP006 - evaluated, also by Python 3.8
+"""Table, key and value of each line of a dump."""
 
 
 class Failed(Exception):  # noqa: N818 - a reason, not an error of this program
@@ -47,8 +51,8 @@ class Failed(Exception):  # noqa: N818 - a reason, not an error of this program
         self.path, self.text, self.detail = path, text, detail
 
 
-def entries(dump: str) -> set[tuple[str, str, str]]:
-    """What a dump says: table, key and value of each line; where the files lie is no part of it."""
+def entries(dump: str) -> Entries:
+    """What a dump says; where the files lie is no part of it."""
     found, table = set(), ""
     for line in (raw.strip() for raw in dump.splitlines()):
         if line.startswith("["):
@@ -58,6 +62,11 @@ def entries(dump: str) -> set[tuple[str, str, str]]:
             if key != "imports":
                 found.add((table, key, value))
     return found
+
+
+def plain(table: str) -> str:
+    """A table's name without brackets and quotes, which releases of containerd write in different ways."""
+    return table.strip("[]").replace('"', "").replace("'", "")
 
 
 class Containerd:
@@ -109,13 +118,10 @@ class Containerd:
             self._restart()
         return bool(marked)
 
-    def _has(self, dump: set[tuple[str, str, str]]) -> bool:
+    def _has(self, dump: Entries) -> bool:
         """Whether the merged configuration has the runtime with its type and program."""
-        tables = [table.strip("[]").replace('"', "").replace("'", "") for table, _, _ in dump]
-        ours = {name for name in tables if name.endswith(f".containerd.runtimes.{self.name}")}
-        found = {
-            (table.strip("[]").replace('"', "").replace("'", ""), key, value.strip("\"'")) for table, key, value in dump
-        }
+        found = {(plain(table), key, value.strip("\"'")) for table, key, value in dump}
+        ours = {table for table, _, _ in found if table.endswith(f"{RUNTIMES}{self.name}")}
         return any(
             {(name, "runtime_type", self.type), (f"{name}.options", "BinaryName", self.program)} <= found
             for name in ours
@@ -132,7 +138,7 @@ class Containerd:
             imported += sorted(Path("/").glob(absolute.lstrip("/")))
         return [self.path, *imported]
 
-    def _place(self, files: list[Path], before: set[tuple[str, str, str]]) -> tuple[Path, str]:
+    def _place(self, files: list[Path], before: Entries) -> tuple[Path, str]:
         """The file that our lines go to, and its new text: the first that keeps everything else as it is."""
         holders = [path for path in files[1:] if toml.names_plugin(path.read_text(errors="surrogateescape"))]
         reason = ""
@@ -140,9 +146,8 @@ class Containerd:
             text = target.read_text(errors="surrogateescape") if target.exists() else ""
             if toml.version(text) not in toml.VERSIONS and text.strip():
                 raise Failed(str(target), f"gpuprov does not know version {toml.version(text)} of the configuration")
-            new = toml.with_block(text, self.name, self.type, self.program)
             try:
-                after = self._judge(files, target, new)
+                new, after = self._tried(files, target, text, before)
             except Failed as failure:  # such as a table that is there already, with other lines
                 reason = reason or failure.detail
                 continue
@@ -157,7 +162,20 @@ class Containerd:
             reason,
         )
 
-    def _judge(self, files: list[Path], target: Path, new: str) -> set[tuple[str, str, str]]:
+    def _tried(self, files: list[Path], target: Path, text: str, before: Entries) -> tuple[str, Entries]:
+        """The new text of a file, with the runtimes that would be forgotten, and what containerd reads then."""
+        new = toml.with_block(text, self.name, self.type, self.program)
+        after = self._judge(files, target, new)
+        forgotten = sorted(entry for entry in before - after if RUNTIMES in plain(entry[0]))
+        if forgotten:
+            lines: list[str] = []
+            for table, key, value in forgotten:
+                lines += [*([table] if table not in lines else []), f"  {key} = {value}"]
+            new = toml.with_block(text, self.name, self.type, self.program, lines)
+            after = self._judge(files, target, new)
+        return new, after
+
+    def _judge(self, files: list[Path], target: Path, new: str) -> Entries:
         """What containerd would read from all files, with one of them changed."""
         with tempfile.TemporaryDirectory(prefix="gpuprov-containerd-") as folder:
             copies = {path: Path(folder) / f"{number:03}.toml" for number, path in enumerate(files or [target])}
@@ -168,7 +186,7 @@ class Containerd:
                 copy.write_text(text, errors="surrogateescape")
             return self._dump(copies[self.path])
 
-    def _dump(self, path: Path) -> set[tuple[str, str, str]]:
+    def _dump(self, path: Path) -> Entries:
         words = ["--config", str(path), "config", "dump"] if path.exists() else ["config", "default"]
         code, out, err = self.module.run_command([PROGRAM, *words], environ_update=PLAIN)
         if code:

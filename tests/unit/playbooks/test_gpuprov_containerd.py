@@ -1,7 +1,7 @@
-"""gpuprov_containerd in a process of its own, with a containerd that merges files as the real one of 1.6 and 1.7 does.
+"""gpuprov_containerd in a process of its own, with a containerd that merges files as the real one of 1.6 does.
 
-That one takes a plugin's tables from the last file that has any, whole (containerd 1.7, cmd/containerd/server/config:
-an import replaces the plugin's section); the real program is asked in the lab (tests/e2e/test_container.py).
+That one takes a plugin's tables from the last file that has any, whole, and forgets its own runtimes where a file names
+one (1.6.20 of Debian 12, tried on a node of the lab, 2026-11-30); the real program is asked in tests/e2e.
 """
 
 import os
@@ -37,6 +37,8 @@ def lines(value):
         yield from flat({k: v for k, v in plugin.items() if not isinstance(v, dict)})
         yield from flat({k: v for k, v in plugin.items() if isinstance(v, dict)}, f"plugins.{name!r}")
 
+CRI = "io.containerd.grpc.v1.cri"
+OWN = {"default_runtime_name": "runc", "runtimes": {"runc": {"runtime_type": "io.containerd.runc.v2", "options": {}}}}
 read = {"version": 2, "disabled_plugins": [], "plugins": {}}
 if sys.argv[1] == "--config":
     root = tomllib.loads(pathlib.Path(sys.argv[2]).read_text())
@@ -45,6 +47,8 @@ if sys.argv[1] == "--config":
         files += [tomllib.loads(p.read_text()) for p in sorted(pathlib.Path("/").glob(pattern.lstrip("/")))]
     for file in files:
         read = {**read, **file, "plugins": {**read["plugins"], **file.get("plugins", {})}}
+given = read["plugins"].get(CRI, {})
+read["plugins"][CRI] = {**given, "containerd": {**OWN, **given.get("containerd", {})}}
 print("\n".join(lines(read)))
 """
 
