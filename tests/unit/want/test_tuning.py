@@ -1,3 +1,7 @@
+import subprocess
+from pathlib import Path
+
+import pytest
 from settled_builders import TUNING
 
 from gpuprov.spec.tuning import TuningSpec
@@ -49,3 +53,29 @@ def test_what_needs_gpus_is_only_for_hosts_that_have_them() -> None:
 
 def test_nothing_wanted_is_no_file() -> None:
     assert texts(TuningSpec()) == {}
+
+
+@pytest.mark.slow  # starts a shell
+def test_the_units_lines_do_what_they_say_in_a_shell(tmp_path: Path) -> None:
+    """As systemd hands them on: `$$` is `$`, and one pair of quotes goes."""
+    program = tmp_path / "nvidia-smi"
+    program.write_text(
+        f'#!/bin/sh\ncase $1 in --query*) printf "0, 700.00\\n1, 350.00\\n";; *) echo "$*" >>{tmp_path}/calls;; esac\n'
+    )
+    program.chmod(0o755)
+    text = texts(TUNING)["/etc/systemd/system/gpuprov-tuning.service"].replace("$$", "$")
+    lines = dict(line.split("=/bin/sh -ec ", 1) for line in text.splitlines() if "=/bin/sh -ec " in line)
+    assert {kind: (row[0], row[-1]) for kind, row in lines.items()} == {"ExecStart": ("'", "'"), "ExecStop": ("'", "'")}
+    processors = tmp_path / "cpufreq"
+    for name in ("policy0", "policy1"):
+        (processors / name).mkdir(parents=True)
+        (processors / name / "scaling_governor").write_text("powersave\n")
+    script = lines["ExecStart"].strip("'").replace("/sys/devices/system/cpu/cpufreq", str(processors))
+    assert subprocess.run(["/bin/sh", "-ec", script], check=False).returncode == 0
+    assert {path.read_text() for path in processors.glob("*/*")} == {"performance\n"}
+    missing = script.replace(str(processors), str(tmp_path / "none"))
+    done = subprocess.run(["/bin/sh", "-ec", missing], check=False, capture_output=True, text=True)
+    assert (done.returncode, "no governor can be chosen here" in done.stderr) == (1, True)
+    path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    assert subprocess.run(["/bin/sh", "-ec", lines["ExecStop"].strip("'")], check=False, env=path).returncode == 0
+    assert (tmp_path / "calls").read_text() == "--id=0 --power-limit=700.00\n--id=1 --power-limit=350.00\n"
