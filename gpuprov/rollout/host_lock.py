@@ -91,8 +91,17 @@ class HostLocks:
         refused = run_on_all(hosts, take, limit=width)
         return {host.name: diagnostics for host, diagnostics in zip(hosts, refused, strict=True) if diagnostics}
 
+    def take_again(self, host: Host) -> None:
+        """Take a host's lock after a boot, which ended it whatever this side's connection still believes.
+
+        Raises:
+            GpuprovError: as `keep`.
+        """
+        self._give_back(host.name)
+        self.keep(host)
+
     def keep(self, host: Host) -> None:
-        """Have a host's lock: take it, or take it again where it was lost, as by a reboot.
+        """Have a host's lock: take it, or take it again where it was lost with its connection.
 
         Raises:
             GpuprovError: GP-RUN-011 naming the owner when another run has it; GP-SSH codes.

@@ -188,7 +188,8 @@ def _finish(
     try:
         locks.keep(target.host)
         rebooted = _reboot_if_needed(target, tools=tools, patience=patience, report=report, cancel=cancel)
-        locks.keep(target.host)
+        if rebooted:
+            locks.take_again(target.host)
         tools.record("proof", "begin", {"host": target.host.name})
         proof = prove(target, tools=tools, patience=patience, report=report, cancel=cancel)
         tools.record("proof", "end", {"host": target.host.name, "proven": not proof.failed})
