@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from gpuprov.lock.kernel import kernel_names
+from gpuprov.model.address import member_address
 from gpuprov.model.change import Action, Change
 from gpuprov.model.facet import Cost
 from gpuprov.model.fact import Known
@@ -40,7 +41,7 @@ def _installed(scene: Scene, cure: Cure) -> bool:
     """Whether the kernel's image is on the host, or the plan brings it."""
     image = kernel_names(scene.want.pool.kernel)[0]
     coming = any(change.subject == image and change.action in MOVES for change in cure.changes)
-    return coming or scene.at(f'package["{image}"].version') is None
+    return coming or isinstance(scene.snapshot.observe(member_address("package", image, "version")), Known)
 
 
 def _boot(finding: Finding) -> Change:
