@@ -36,10 +36,7 @@ options:
   lists_refresh: {description: Whether package lists may be fetched., type: bool, default: true}
   lock_timeout: {description: Seconds to wait for dpkg's lock., type: int, default: 600}
   timeout: {description: Seconds to wait for the transaction; it is never killed., type: int, default: 3600}
-  rollback:
-    description: What a rollback will need and is kept on the host (see gpuprov_rollback); empty keeps nothing.
-    type: dict
-    default: {}
+  rollback: {description: What a rollback will need and is kept here; empty keeps nothing., type: dict, default: {}}
 author: [gpuprov]
 """
 
@@ -324,7 +321,9 @@ class Transaction:
 
     def fix(self, *words: str) -> list[str]:
         """The apt-get call that completes what was left half done; apt does that only when it is given no package."""
-        return self._call("--fix-broken", *words)
+        # On the way back the version that completes a package may be the older one.
+        downgrades = ["--allow-downgrades"] if self.keeper.restore else []
+        return [*self._call("--fix-broken", *words), *downgrades]
 
     def _call(self, *words: str) -> list[str]:
         argv = ["apt-get", "install", *words, *apt.OPTIONS, *self.root.options]
