@@ -11,7 +11,8 @@ from tests.e2e.site import LabSite
 
 _APT = "DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends -o DPkg::Lock::Timeout=60"
 _PACKAGES = "dpkg-query -W -f '${Package}\\n'"
-# As in the lab's facts (22.05.8 of bookworm): no accounting, no cgroups; ended jobs are kept for the test to look at.
+# Slurm 22.05.8 of bookworm, as tried in the lab: no accounting, and no cgroups, whose plugin must be told not to look
+# for them (a machine with both versions mounted is fatal to it); ended jobs are kept for the test to look at.
 _CONFIGURATION = """\
 ClusterName=lab
 SlurmctldHost={controller}
@@ -27,6 +28,7 @@ SelectTypeParameters=CR_Core
 ReturnToService=1
 SlurmdTimeout=60
 MinJobAge=86400
+SlurmdParameters=config_overrides
 NodeName={nodes} CPUs=1 RealMemory=100 State=UNKNOWN
 PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
@@ -56,6 +58,7 @@ class Cluster:
                 f"printf '{hosts}' >>/etc/hosts; apt-get update -qq >&2; {_APT} munge slurm-client {daemon} >&2;"
                 f" cd /etc/munge; printf '{key}' >munge.key; chown munge: munge.key; chmod 400 munge.key;"
                 f" mkdir -p /var/lib/slurm/{daemon}; chown slurm: /var/lib/slurm/{daemon};"
+                f" echo CgroupPlugin=cgroup/v1 >/etc/slurm/cgroup.conf;"
                 f" cat >/etc/slurm/slurm.conf <<'END'\n{configuration}END\n"
                 f" systemctl restart munge; systemctl enable -q {daemon}; systemctl restart {daemon}",
             )
@@ -98,7 +101,7 @@ class Cluster:
         """The state of a job."""
         return self.ask(f"scontrol show job {number} | grep -o 'JobState=[A-Z_]*'").strip().partition("=")[2]
 
-    def wait(self, good: Any, seconds: float = 60) -> None:
+    def wait(self, good: Any, seconds: float = 120) -> None:
         """Until something is true."""
         stop = threading.Event()
         for _ in range(int(seconds * 2)):
