@@ -1,6 +1,7 @@
 """The transaction over a fake host: an apt and a dpkg that answer from a table."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -69,7 +70,7 @@ def apply(load: Callable[[str], ModuleType], host: Host, monkeypatch: pytest.Mon
     root, units = _classes()
 
     def run(*, check: bool = False, **params: Any) -> dict[str, Any]:
-        row = {"name": "tree", "version": "2", "arch": "amd64", "sha256": SHA}
+        row = {"name": "tree", "version": "2", "arch": "amd64", "sha256": SHA, "needed": False}
         given: dict[str, Any] = {
             "install": [row],
             "hold": ["tree"],
@@ -170,3 +171,15 @@ def test_what_somebody_else_installed_goes_only_when_it_is_taken_over(apply: Cal
     goes = apply(install=[], hold=[], remove=["tree"], take_over=["tree"], check=True)
     assert goes["packages"] == [{"name": "tree", "from": "2", "to": None}]
     assert goes["kept"] == []
+
+
+@pytest.mark.parametrize("restore", ["", "r1"])
+def test_a_repair_goes_down_on_the_way_back_alone(
+    apply: Callable[..., Any], host: Host, monkeypatch: pytest.MonkeyPatch, restore: str
+) -> None:
+    apply()  # it sets the module's places
+    module = sys.modules["play_gpuprov_packages"]
+    monkeypatch.setattr(module, "Keeper", lambda *_: SimpleNamespace(restore=restore))
+    given = {"install": [], "remove": [], "hold": [], "release": [], "take_over": [], "rollback": {}, "lock_timeout": 1}
+    transaction = module.Transaction(SimpleNamespace(params=given, run_command=host, check_mode=False))
+    assert ("--allow-downgrades" in transaction.fix("-s")) is bool(restore)
