@@ -55,10 +55,10 @@ def free(
     waited = tuple(t for t in standing if t.host.name not in results and is_drained_first(t))
     # The work may have taken hours to end: what was true before it counts no longer.
     still, moved = _look(waited, tools, freed=True) if waited else ((), ())
-    late = [(t, why) for t in still if (why := _too_late(t, tools, cancel))]
-    for target, reason in (*moved, *late):
+    untouched = [(t, failed(t, reason)) for t, reason in moved]
+    untouched += [(t, not_started(t, reason)) for t in still if (reason := _too_late(t, tools, cancel))]
+    for target, result in untouched:
         back = give_back(target, _by(target), tools=tools, report=report, cancel=cancel)
-        result = not_started(target, reason) if (target, reason) in late else failed(target, reason)
         results[target.host.name] = replace(
             result, diagnostics=(*result.diagnostics, *back.refused), notes=(*result.notes, *back.notes)
         )
