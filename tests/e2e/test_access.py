@@ -1,5 +1,6 @@
 """Accounts on real hosts: people log in with their keys, may what the spec says, and lose it when the spec drops it."""
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -114,12 +115,13 @@ def test_what_this_kernel_refuses_fails_by_its_name_and_leaves_nothing(site: Lab
     more = {"sysctl": {"vm.swappiness": str(int(before) + 1)}, "limits": {"memlock": "unlimited"}}
     path.write_text(plain + yaml.safe_dump({"tuning": more}), encoding="utf-8")
     try:
-        ended = site.up("-l", name, expect=1)
+        ended = site.up("-l", name, expect=4)
         assert ended.codes == ["GP-CONV-001"]
         assert "vm.swappiness: the kernel refuses" in ended.stderr
         assert "memlock: the kernel refuses" in ended.stderr
         files = "ls /etc/sysctl.d/99-gpuprov.conf /etc/security/limits.d/99-gpuprov.conf 2>/dev/null || true"
         assert site.root(name, files) == ""
+        assert json.loads(site.root(name, "cat /var/lib/gpuprov/tuning.json || echo {}")) == {}, "nothing to put back"
     finally:
         path.write_text(plain, encoding="utf-8")
     assert touched(site.up("-l", name)) == {name: "satisfied"}

@@ -98,6 +98,7 @@ class Settings:
     def bring(self, key: str, value: str, *, keep: bool = False) -> None:
         """Set one setting; with `keep`, what was there before is written down first."""
         place = Path(self.module.params["root"]) / key.replace(".", "/")
+        ours = False
         try:
             now = _words(place.read_text())
             if now == _words(value):
@@ -108,9 +109,13 @@ class Settings:
             if keep and key not in self.record:
                 self.record[key] = now
                 self._write()
+                ours = True
             place.write_text(f"{value}\n")
             after = _words(place.read_text())
         except OSError as error:
+            if ours:  # nothing was changed: there is nothing to put back
+                del self.record[key]
+                self._write()
             self.refused[key] = f"the kernel refuses {value}: {error.strerror}"
             return
         if after != _words(value):

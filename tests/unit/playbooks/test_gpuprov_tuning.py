@@ -70,6 +70,14 @@ def test_what_the_kernel_lacks_is_told_by_name_and_the_others_come_into_force(tu
     assert value(kernel) == "10"
 
 
+def test_a_refusal_leaves_nothing_to_put_back(tuning: Run, kernel: Path) -> None:
+    """A file system that is mounted read-only: like a node of the lab, which may not set the machine's own kernel."""
+    (kernel / "sys" / "vm" / "ro").symlink_to("/proc/version")
+    done = tuning(settings=[{"key": "vm.ro", "value": "1"}])
+    assert "the kernel refuses 1" in done["gpuprov"]["text"]
+    assert record(kernel) == {}
+
+
 def test_a_kernel_that_takes_less_is_told_with_what_it_gave(tuning: Run, kernel: Path) -> None:
     """Like vm.nr_hugepages on a host with little memory in one piece: the write succeeds."""
     (kernel / "sys" / "vm" / "full").symlink_to("/dev/null")
