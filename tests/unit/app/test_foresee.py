@@ -135,3 +135,31 @@ def test_headers_that_apt_does_not_bring_are_missed(monkeypatch: pytest.MonkeyPa
     assert missing.not_observed["node-1"].code == "GP-PRE-005"
     brought = HostOutcome(status=HostStatus.OK, others=("linux-headers-k1 absent -> 1",), foresight=Foresight())
     assert len(look(monkeypatch, Apt([brought]), seen(**kernels)).plan.hosts) == 1
+
+
+@pytest.mark.parametrize(
+    ("looked", "agreed", "left_out"),
+    [
+        ({"kept": ["libcuda1 570.1-1"], "fetch": [], "lost": [], "bytes": 9}, False, False),
+        ({"kept": [], "fetch": ["libcuda1 570.1-1"], "lost": [], "bytes": 0}, False, False),
+        ({"kept": [], "fetch": [], "lost": ["libcuda1 570.1-1"], "bytes": 0}, False, True),
+        ({"kept": [], "fetch": [], "lost": ["libcuda1 570.1-1"], "bytes": 0}, True, False),
+    ],
+)
+def test_a_host_without_a_way_back_is_left_out_unless_that_was_agreed_to(
+    looked: dict[str, Any], monkeypatch: pytest.MonkeyPatch, *, agreed: bool, left_out: bool
+) -> None:
+    outcome = HostOutcome(status=HostStatus.OK, foresight=Foresight(rollback=looked), tasks=1)
+    there = edit(satisfied(WANT), {'package["libcuda1"].version': observation("570.1-1")})
+    planned = look(monkeypatch, Apt([outcome]), there, Terms(no_rollback=agreed))
+    if left_out:
+        told = planned.not_observed["node-1"]
+        assert (told.code, told.detail) == ("GP-BACK-001", "libcuda1 570.1-1")
+        assert "--no-rollback" in told.hint
+        assert planned.plan.hosts == ()
+    else:
+        (plan,) = planned.plan.hosts
+        assert plan.rollback is not None
+        assert (plan.rollback.kept, plan.rollback.fetched, plan.rollback.lost, plan.rollback.size) == (
+            tuple(looked["kept"]), tuple(looked["fetch"]), tuple(looked["lost"]), looked["bytes"],
+        )  # fmt: skip
