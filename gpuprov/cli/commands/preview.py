@@ -62,6 +62,7 @@ def command(
         result = preview(request, view)
     if out:
         save_plan(result.planned.plan, out)
+        terminal.err.print(f"the plan is kept in {out}: `gpuprov up --plan {out}` makes it as it stands, or refuses")
     status = result.status(expect_no_changes=expect_no_changes)
     show_diagnostics(result.diagnostics, terminal)
     if as_json:
