@@ -6,7 +6,6 @@ import pytest
 from lock_site import LockSite
 from python_shelf import Shelf, serve
 
-from gpuprov.cli.main import main
 from gpuprov.lock.text import read_lock
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]  # starts another program: not for `make quick`
@@ -66,20 +65,3 @@ def test_frameworks_are_locked_kept_moved_and_checked(
         before = site.lock.read_bytes()
         status, _, told = site.run()
         assert (status, "GP-LOCK-008" in told, site.lock.read_bytes() == before) == (5, True, True)
-
-
-def test_hosts_are_not_changed_for_a_spec_with_frameworks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    site, shelf = LockSite(folder=tmp_path, output=capsys), Shelf()
-    site.publish("os", [{"is": "htop 3.2.2-2"}])
-    shelf.add("torch", "2.9.0")
-    inventory = tmp_path / "inventory.yml"
-    inventory.write_text("train: {hosts: {a: {ansible_host: 127.0.0.1, ansible_port: 9}}}\n", encoding="utf-8")
-    with serve(shelf) as url:
-        ask(site, url, '{torch: "2.9.*"}')
-        site.path.write_text(
-            site.path.read_text(encoding="utf-8") + "targets: {onprem: {inventory: inventory.yml}}\n", encoding="utf-8"
-        )
-        assert site.run()[0] == 0
-    status = main(["preview", "-f", str(site.path), "--target", "onprem"])
-    told = capsys.readouterr().err
-    assert (status, "GP-SPEC-006" in told, "does not install them" in told) == (5, True, True)
