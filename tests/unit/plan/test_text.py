@@ -51,7 +51,7 @@ def test_a_plan_comes_back_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "word"),
     [
-        ("action", "format", "`format` was found"),
+        ("action", "melt", "`melt` was found"),
         ("cost", "free", "`free` was found"),
         ("subject", 1, "a text was expected"),
     ],
