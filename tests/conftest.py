@@ -89,7 +89,14 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_audit)
 
 
-LONG_FIRST = ("shared lab", "test_dkms.py", "test_cloud.py", "test_converge.py", "test_parity_matrix.py")
+LONG_FIRST = (
+    "shared lab",
+    "test_dkms.py",
+    "test_cloud.py",
+    "test_converge.py",
+    "test_parity_matrix.py",
+    "test_controller.py",
+)
 """What takes minutes begins first, so that two workers end at about the same time."""
 
 

@@ -32,6 +32,8 @@ class Case:
     """What the user must be told, all of them; {host} is the host's name."""
     left: Mapping[str, str]
     """What must be on the host then (Rack.look), alternatives parted by |."""
+    mend: str = "up"
+    """The command that mends the host: `up`, `resume` (`up --resume`), or `rollback` to where the move began."""
     at_once: bool = False
     """Whether it begins while a transaction of the lost run may still be at work."""
     quick: bool = False
@@ -40,7 +42,8 @@ class Case:
     @property
     def id(self) -> str:
         """Its name among the tests."""
-        return "-".join(part for part in (self.do, self.when, self.move) if part)
+        mend = "" if self.mend == "up" else self.mend
+        return "-".join(part for part in (self.do, self.when, self.move, mend) if part)
 
     @property
     def at(self) -> str:

@@ -20,7 +20,7 @@ from gpuprov.lab.state import LabState
 from gpuprov.model.diagnostic import GpuprovError
 from tests.e2e.conftest import SEED, say, small
 from tests.e2e.matrix.run import Run
-from tests.e2e.site import Ended, LabSite
+from tests.e2e.site import LabSite
 
 SECONDS = 900.0
 """How long one `up` may take on a busy machine."""
@@ -93,10 +93,6 @@ class Rack:
         """Start a run that is watched."""
         self.run = Run(self.site, *argv, env=env)
         return self.run
-
-    def up(self) -> Ended:
-        """`up` to its end."""
-        return self.site.up(seconds=SECONDS)
 
     def target(self, *, before: bool = False) -> re.Pattern[str]:
         """What the versions of the moving packages look like after (or before) the move."""

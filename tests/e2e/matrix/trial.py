@@ -33,8 +33,8 @@ def attempt(case: Case, rack: Rack, note: Note) -> None:
             assert not wrong, f"on the host: {found}\n{ended.stderr}"
         else:
             told(case, rack, ended)
-        mend(rack)
-        seen["mended"] = "up"
+        mend(rack, by=case.mend)
+        seen["mended"] = case.mend
         rack.known = True
 
 
@@ -68,10 +68,15 @@ def told(case: Case, rack: Rack, ended: Ended) -> None:
     assert [word for word in case.words if word.format(host=rack.name) not in said] == [], said
 
 
-def mend(rack: Rack) -> None:
-    """The next `up` mends the host, in one run, and it is as its documents say."""
-    rack.up()
-    assert rack.site.drift().status == 0
+def mend(rack: Rack, *, by: str = "up") -> None:
+    """One command mends the host, in one run, and it is as its documents say."""
+    if by == "rollback":
+        rack.site.run("rollback", "--target", "onprem", "--yes", "--json", seconds=SECONDS)
+        rack.turn_back()
+    else:
+        rack.site.up(*(("--resume",) if by == "resume" else ()), seconds=SECONDS)
+    drift = rack.site.drift()
+    assert drift.status == 0, f"{drift.status}: {drift.stdout}\n{drift.stderr}"
     found = rack.look()
     assert found["packages"] == "after", found
     assert found["dpkg"] == "whole", found
