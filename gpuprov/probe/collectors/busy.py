@@ -30,13 +30,16 @@ _BUSY = (
     _TELL
     + r"""
 [ -r /proc/locks ] || { echo 'no /proc/locks here' >&2; exit 1; }
-for f in @LOCKS@; do
-  [ -e "$f" ] || continue
-  i=$(stat -c %i "$f") || exit 1
-  for p in $(sed -n -E "s/^[0-9]+: [A-Z]+ +ADVISORY +WRITE ([0-9]+) [0-9a-f]+:[0-9a-f]+:$i .*/\1/p" /proc/locks); do
+set --
+for f in @LOCKS@; do [ -e "$f" ] && set -- "$@" "$f"; done
+n=
+[ $# = 0 ] || n=$(stat -c '%i %n' "$@") || exit 1
+printf '%s\n' "$n" | while read -r i f; do
+  while read -r _ _ _ w p d _; do
+    [ "$w" = WRITE ] && [ "${d##*:}" = "$i" ] || continue
     if [ -r "/proc/$p/fd" ]; then [ -n "$(find "/proc/$p/fd" -lname "$f" 2>/dev/null)" ] || continue; fi
     printf 'lock %s\n' "$f"; tell "$p"
-  done
+  done </proc/locks
 done
 echo end
 """.replace("@LOCKS@", " ".join(LOCKS))

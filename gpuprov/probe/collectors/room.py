@@ -17,9 +17,9 @@ _COMMAND = (
     + r"""; do [ -d "$d" ] && set -- "$@" "$d"; done
 stat -f -c 'space %a %S %n' "$@" || exit 1
 sed -n -E 's/^MemAvailable: *([0-9]+) kB$/memory \1/p' /proc/meminfo
-for f in /boot/initrd.img-* /boot/initramfs-*.img; do
-  [ ! -f "$f" ] || stat -c 'initramfs %s' "$f" || exit 1
-done
+set --
+for f in /boot/initrd.img-* /boot/initramfs-*.img; do [ -f "$f" ] && set -- "$@" "$f"; done
+[ $# = 0 ] || stat -c 'initramfs %s' "$@" || exit 1
 echo end
 """
 )
