@@ -1,6 +1,5 @@
 """Going back: with the source gone, from another machine, for a host that died half-way; and when there is no way."""
 
-import json
 import subprocess
 import threading
 import time
@@ -68,28 +67,52 @@ def test_an_upgrade_is_taken_back_from_another_machine_with_the_source_gone(site
 
 
 @pytest.mark.matrix
-def test_a_driver_upgrade_that_dies_half_way_is_taken_back(fresh_lab: Callable[..., LabSite], tmp_path: Path) -> None:
-    """Power is cut in dpkg, the source is gone: the old driver is loaded again, and the host is proven."""
-    site = fresh_lab("back", train=1)
+def test_a_host_that_died_half_way_is_taken_back_and_handed_back(
+    fresh_lab: Callable[..., LabSite], tmp_path: Path
+) -> None:
+    site = fresh_lab("bcut", train=0, cpu=1)
     (name,) = site.names
-    releases, branch = site.lab.description.driver_releases, site.lab.description.driver_branch
-    old, new = releases[0], releases[-1]
-    site.edit(f'version: "{branch}.*"', f'version: "{old}"')
-    site.run("lock")
-    first = site.up()
-    nothing_to_go_back_to(site, name, tmp_path)
+    old, new = lock_first_release(site)
+    site.up()
     site.edit(f'version: "{old}"', f'version: "{new}"')
     site.run("lock")
     cut_power_in_dpkg(site, name)
     with vendor_gone(site):
-        result = back(site, tmp_path)
-        assert touched(result) == {name: "changed"}
+        assert touched(back(site, tmp_path)) == {name: "changed"}
         assert site.root(name, "dpkg --audit") == ""
-        assert site.root(name, "cat /sys/module/nvidia/version").strip() == old
         assert not [word for word in site.root(name, f"{VERSION} 'libcuda1*'").split() if word.startswith(new)]
-    runs = json.loads(first.stdout)["run"].rpartition("/")[2]
-    whole_upgrade_and_back(site, name, runs, tmp_path)
     hand_back_takes_the_archives(site, name)
+
+
+@pytest.mark.matrix
+def test_a_driver_upgrade_is_taken_back_by_the_name_of_a_run_and_proven_after_a_reboot(
+    fresh_lab: Callable[..., LabSite], tmp_path: Path
+) -> None:
+    site = fresh_lab("back", train=1)
+    (name,) = site.names
+    old, new = lock_first_release(site)
+    first = site.up().body["run"].rpartition("/")[2]
+    nothing_to_go_back_to(site, name, tmp_path)
+    site.edit(f'version: "{old}"', f'version: "{new}"')
+    site.run("lock")
+    (planned,) = site.up().body["plan"]["hosts"]
+    assert planned["rollback"]["lost"] == planned["rollback"]["unseen"] == []
+    unknown = back(site, tmp_path, "--to", "20000101T000000Z-000000", expect=6)
+    assert first in unknown.stderr, "the runs that the host keeps are named"
+    boot = site.root(name, "cat /proc/sys/kernel/random/boot_id")
+    with vendor_gone(site):
+        (host,) = back(site, tmp_path, "--to", first).body["hosts"]
+        assert (host["state"], host["rebooted"]) == ("changed", True)
+    assert site.root(name, "cat /proc/sys/kernel/random/boot_id") != boot
+    assert site.root(name, "cat /sys/module/nvidia/version").strip() == old
+
+
+def lock_first_release(site: LabSite) -> tuple[str, str]:
+    """Lock the oldest driver of the lab; returns it and the newest."""
+    releases, branch = site.lab.description.driver_releases, site.lab.description.driver_branch
+    site.edit(f'version: "{branch}.*"', f'version: "{releases[0]}"')
+    site.run("lock")
+    return releases[0], releases[-1]
 
 
 def nothing_to_go_back_to(site: LabSite, name: str, folder: Path) -> None:
@@ -116,20 +139,6 @@ def cut_power_in_dpkg(site: LabSite, name: str) -> None:
     cutter.join()
     node.start()
     node.wait_ssh()
-
-
-def whole_upgrade_and_back(site: LabSite, name: str, first: str, folder: Path) -> None:
-    """After the rollback `up` goes forward again, and the first run is found by its name."""
-    looked = site.run("preview", "--target", "onprem", "--json").body["plan"]["hosts"]
-    assert [host["rollback"]["lost"] + host["rollback"]["unseen"] for host in looked] == [[]]
-    assert {host["rebooted"] for host in site.up().body["hosts"]} == {True}
-    unknown = back(site, folder, "--to", "20000101T000000Z-000000", expect=6)
-    assert first in unknown.stderr, "the runs that the host keeps are named"
-    boot = site.root(name, "cat /proc/sys/kernel/random/boot_id")
-    with vendor_gone(site):
-        assert touched(back(site, folder, "--to", first)) == {name: "changed"}
-    assert site.root(name, "cat /proc/sys/kernel/random/boot_id") != boot
-    assert site.root(name, "cat /sys/module/nvidia/version").strip() == site.lab.description.driver_releases[0]
 
 
 def hand_back_takes_the_archives(site: LabSite, name: str) -> None:
