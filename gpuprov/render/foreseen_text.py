@@ -8,6 +8,7 @@ from gpuprov.model.change import Foreseen, HostPlan
 from gpuprov.plan.foreseen_text import foreseen_value
 
 _SHOWN: Final = 5
+_SMALL: Final = 10**5
 
 
 def foreseen_lines(plan: HostPlan, *, verbose: bool) -> list[Text]:
@@ -25,7 +26,7 @@ def foreseen_lines(plan: HostPlan, *, verbose: bool) -> list[Text]:
         return [Text(f"  apt was not asked: {found.untold}", style="warning"), *lines]
     rose = [move for move in found.others if " absent -> " not in move]
     came = [move.split(" ")[0] for move in found.others if " absent -> " in move]
-    lines = [Text(f"  apt: {megabytes(found.download)} to fetch, {megabytes(found.growth)} more on the disk"), *lines]
+    lines = [Text(f"  apt: {size_text(found.download)} to fetch, {size_text(found.growth)} more on the disk"), *lines]
     lines[1:1] = [Text(f"  apt: also rises: {move}") for move in rose]
     if came:
         shown = came if verbose else came[:_SHOWN]
@@ -39,6 +40,6 @@ def foreseen_body(foreseen: Foreseen | None) -> dict[str, object] | None:
     return None if foreseen is None else foreseen_value(foreseen)
 
 
-def megabytes(size: int) -> str:
-    """Write a size for people."""
-    return f"{size / 10**6:,.1f} MB"
+def size_text(size: int) -> str:
+    """Write a number of bytes for people."""
+    return f"{size / 10**6:,.1f} MB" if size >= _SMALL else f"{size / 10**3:,.1f} kB"

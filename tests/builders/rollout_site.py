@@ -56,6 +56,10 @@ class FakeHost:
     """How many come back from a boot."""
     container: int = 0
     """How many GPUs a container lists."""
+    busy: bool = False
+    """Somebody whom no drain takes off uses its GPUs."""
+    stranded: bool = False
+    """Its next kernel has no driver module."""
     lock: str = "held"
     """What its lock answers a run that asks for it."""
     locks: int = 0
@@ -185,6 +189,14 @@ class Site:
 
     def observe(self, hosts: Sequence[Host]) -> Mapping[str, Snapshot | NotObserved]:
         return {host.name: self.snapshot(host.name) for host in hosts}
+
+    def in_use(self, target: Target, _: Snapshot) -> tuple[Diagnostic, ...]:
+        diagnostic = Diagnostic(code="GP-PRE-007", address=target.host.name, summary="somebody is there")
+        return (diagnostic,) if self.hosts[target.host.name].busy else ()
+
+    def stranded(self, target: Target, _: Snapshot) -> tuple[Diagnostic, ...]:
+        diagnostic = Diagnostic(code="GP-PRE-006", address=target.host.name, summary="no module for the next boot")
+        return (diagnostic,) if self.hosts[target.host.name].stranded else ()
 
     def plan(self, target: Target, snapshot: Snapshot) -> HostPlan:
         host = self.hosts[target.host.name]
@@ -316,7 +328,7 @@ def roll(
         fake.dead = dead
     tools = Tools(
         connect=site.connect, observe=site.observe, converge=site.converge, plan=site.plan,
-        record=lambda *_: None, clock=site.clock,
+        record=lambda *_: None, clock=site.clock, in_use=site.in_use, stranded=site.stranded,
     )  # fmt: skip
     results = roll_out(
         targets, tools=tools, patience=PATIENCE, report=ignore_progress, cancel=cancel or threading.Event()

@@ -4,7 +4,9 @@ from gpuprov.model.change import Foreseen, HostPlan
 from gpuprov.render.foreseen_text import foreseen_body, foreseen_lines
 
 FOUND = Foreseen(
-    others=("libc6 2.36-9 -> 2.36-10", *(f"lib{n} absent -> 1" for n in range(7))), download=1_234_567_890, growth=5
+    others=("libc6 2.36-9 -> 2.36-10", *(f"lib{n} absent -> 1" for n in range(7))),
+    download=1_234_567_890,
+    growth=12_345,
 )
 
 
@@ -17,7 +19,7 @@ def test_what_is_fetched_what_else_moves_and_who_is_ended() -> None:
         host="a", pool="p", changes=(), foreseen=FOUND, disturbs=("container llm (train, process 7 of root)",)
     )
     assert lines(plan) == [
-        "apt: 1,234.6 MB to fetch, 0.0 MB more on the disk",
+        "apt: 1,234.6 MB to fetch, 12.3 kB more on the disk",
         "apt: also comes, as a dependency: lib0, lib1, lib2, lib3, lib4 and 2 more (--verbose names them)",
         "apt: also rises: libc6 2.36-9 -> 2.36-10",
         "ends: container llm (train, process 7 of root)",
@@ -32,5 +34,10 @@ def test_an_apt_that_was_not_asked_is_said() -> None:
 
 
 def test_programs_get_the_same() -> None:
-    assert foreseen_body(FOUND) == {"others": list(FOUND.others), "download": 1_234_567_890, "growth": 5, "untold": ""}
+    assert foreseen_body(FOUND) == {
+        "others": list(FOUND.others),
+        "download": 1_234_567_890,
+        "growth": 12_345,
+        "untold": "",
+    }
     assert foreseen_body(None) is None

@@ -145,3 +145,11 @@ def test_a_mark_of_commands_that_the_spec_no_longer_has_is_told() -> None:
     result = roll(site, steps=SLURM, proven=False)["a"]
     assert [d.code for d in result.diagnostics] == ["GP-ROLL-007"]
     assert "by hand" in result.diagnostics[0].hint
+
+
+def test_what_the_drain_does_not_take_off_is_not_ended_either() -> None:
+    """A program beside Slurm: the host goes back as it was."""
+    site = cluster("a", busy=True)
+    assert told(roll(site, steps=SLURM)) == {"a": (HostState.FAILED, ["GP-PRE-007"])}
+    assert site.slurm.diary == ["drain a", "resume a"]
+    assert site.diary == []

@@ -156,3 +156,15 @@ def test_a_reboot_that_the_plan_did_not_announce_does_not_happen() -> None:
     site.converge = changes_the_module  # type: ignore[method-assign]
     assert run(site) == {"a": (HostState.FAILED, ["GP-PLAN-001"])}
     assert site.diary == ["converge a"]
+
+
+def test_gpus_that_came_into_use_since_the_plan_leave_the_host_alone() -> None:
+    site = Site({"a": FakeHost(busy=True)})
+    assert run(site) == {"a": (HostState.FAILED, ["GP-PRE-007"])}
+    assert site.diary == []
+
+
+def test_a_host_is_not_rebooted_into_a_kernel_without_a_driver() -> None:
+    site = Site({"a": FakeHost(stranded=True)})
+    assert run(site) == {"a": (HostState.FAILED, ["GP-PRE-006"])}
+    assert (site.diary, site.hosts["a"].boot) == (["converge a"], 1)
