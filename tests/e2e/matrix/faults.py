@@ -27,7 +27,7 @@ table inet {table} {{
   }}
   chain outward {{
     type filter hook output priority -10
-    tcp sport {port} {action}
+    tcp sport {port} tcp flags & rst == 0 {action}
   }}
 }}
 """
@@ -117,7 +117,8 @@ def power_off(rack: Rack) -> Iterator[None]:
 def disk_full(rack: Rack) -> Iterator[None]:
     """A file system that the driver's packages write to is full to its last byte, and is not the one of /usr."""
     folder = "/usr/src"
-    rack.root(f"mount -t tmpfs -o size=8m tmpfs /mnt && cp -a {folder}/. /mnt/ && mount --move /mnt {folder}")
+    rack.root(f"cp -a {folder} /run/aside && mount -t tmpfs -o size=8m tmpfs {folder}")
+    rack.root(f"cp -a /run/aside/. {folder}/ && rm -r /run/aside")
     rack.root(f"cat /dev/zero > {folder}/ballast 2>/dev/null || true")
     try:
         yield
