@@ -110,8 +110,9 @@ def _outcome(host: Host, outcome: Outcome) -> HostOutcome:
     stdout, stderr = (text.decode(errors="replace") for text in (outcome.stdout, outcome.stderr))
     result = _result(stdout)
     if result is None:
-        said = stderr.strip().splitlines()
-        result = {"failed": True, "msg": said[-1] if said else "it gave no answer", "module_stderr": stderr}
+        last = (stderr.strip().splitlines() or ["it gave no answer"])[-1]
+        # What the system refused says all by itself; where in the module that was, nobody needs to know.
+        result = {"failed": True, "msg": last, "module_stderr": "" if last.startswith("OSError") else stderr}
     kind = Kind.FAILED if result.get("failed") or outcome.status else Kind.OK
     tally = Tally(host.name, Path("the host's own log"))
     tally.take(TaskEvent(kind=kind, host=host.name, task="ask apt", action="gpuprov_packages", result=result))

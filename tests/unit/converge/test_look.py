@@ -128,3 +128,4 @@ def test_what_went_wrong_is_told_as_a_play_would_tell_it(
     assert [diagnostic.code for diagnostic in found.diagnostics] == [code]
     assert found.removed == (("x",) if code == "GP-PLAN-002" else ())
     assert found.status is HostStatus.FAILED
+    assert "Traceback" not in found.diagnostics[0].detail
