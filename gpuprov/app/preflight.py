@@ -28,8 +28,9 @@ _FIELD: Final = re.compile(r"^(URIs|Suites|Signed-By): *(.+)$", re.MULTILINE)
 _ENGINES: Final = frozenset({"docker", "containerd"})
 _DPKG: Final = ("/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock")
 _UPGRADES: Final = "/run/unattended-upgrades.lock"
-_NOT_OURS: Final = 500
-"""A pin at apt's ordinary priority keeps nothing back and pulls nothing in."""
+_SECURE_BOOT: Final = "GP-RULE-018"
+_ORDINARY: Final = "500"
+"""A pin at apt's ordinary priority keeps nothing back and pulls nothing in (apt_preferences(5))."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +40,7 @@ class Preflight:
     plans: tuple[HostPlan, ...]
     """The plans, each with whom it disturbs."""
     refused: Mapping[str, NotObserved] = field(default_factory=dict)
-    """Hosts that are left out, each with the first reason."""
+    """Hosts that are left out, each with all reasons."""
     told: tuple[Diagnostic, ...] = ()
     """What is to be told of the others."""
 
@@ -124,7 +125,8 @@ def stranded(want: HostWant, plan: HostPlan, seen: Snapshot) -> tuple[Diagnostic
 
     Where the module was to be built on the host, only now is it known whether it is there.
     """
-    refused = [told(a) for a in check_host(host_facts(seen)) if a.verdict is Verdict.REFUSED]
+    found = check_host(host_facts(seen))
+    unsigned = [told(a) for a in found if a.verdict is Verdict.REFUSED and a.rule == _SECURE_BOOT]
     facts = PreflightFacts(
         host=want.host,
         reboots=True,
@@ -133,7 +135,7 @@ def stranded(want: HostWant, plan: HostPlan, seen: Snapshot) -> tuple[Diagnostic
         running=str(_value(seen, "host.kernel.release") or ""),
         next_boot=_next_boot(seen),
     )
-    return (*refused, *_told(facts))
+    return (*unsigned, *_told(facts))
 
 
 def _told(facts: PreflightFacts) -> tuple[Diagnostic, ...]:
@@ -241,7 +243,7 @@ def _pins(pool: PoolWant, snapshot: Snapshot) -> dict[str, tuple[str, ...]]:
     names = [package.name for package in pool.packages]
     found: dict[str, dict[str, None]] = {}
     for row in rows if isinstance(rows, list) else ():
-        if not isinstance(row, dict) or row["file"] == PINS_PATH or row["priority"] == str(_NOT_OURS):
+        if not isinstance(row, dict) or row["file"] == PINS_PATH or row["priority"] == _ORDINARY:
             continue
         patterns = [word for word in str(row["package"]).split() if word != "*"]
         hit = [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
