@@ -6,7 +6,7 @@ from host_builders import edit, fresh, make_want, satisfied
 
 from gpuprov.compare.compare import compare_want
 from gpuprov.document.envelope import document_digest
-from gpuprov.model.change import Plan
+from gpuprov.model.change import Foreseen, Plan
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.fact import Known, Unknown
 from gpuprov.model.resource import NewHost, ResourceAction, ResourceChange, ResourcePlan
@@ -46,6 +46,13 @@ def test_a_plan_comes_back_as_it_was() -> None:
     assert plan.hosts[1].not_curable
     assert plan.hosts[1].unknown
     assert read_plan(write_plan(plan), "plan.json") == plan
+
+
+def test_what_apt_said_and_who_would_be_ended_come_back_too() -> None:
+    plan = make_plan()
+    foreseen = Foreseen(others=("a 1 -> 2",), download=3, growth=4, untold="")
+    told = replace(plan, hosts=(replace(plan.hosts[0], foreseen=foreseen, disturbs=("job 7",)), *plan.hosts[1:]))
+    assert read_plan(write_plan(told), "plan.json") == told
 
 
 @pytest.mark.parametrize(
