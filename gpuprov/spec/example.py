@@ -75,7 +75,11 @@ targets:
 # Who may log in besides, and how the hosts are tuned; what is taken out again is locked or put back, and no data goes.
 # access:
 #   groups:
-#     ml: {{members: [{{name: ana, keys: ["ssh-ed25519 AAAA... ana"]}}], sudo: ["/usr/bin/nvidia-smi"]}}
+#     ml:
+#       members:
+#         # The line of a .pub file, for each key.
+#         - {{name: ana, keys: []}}
+#       sudo: ["/usr/bin/nvidia-smi"]
 # tuning: {{sysctl: {{vm.swappiness: "10"}}, limits: {{memlock: unlimited}}}}
 
 # Differences that you accept until a date, each with its reason:

@@ -31,7 +31,8 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (programs / "sshd").write_text(
         f"#!/bin/sh\n[ -e {tmp_path}/broken ] && {{ echo 'bad option' >&2; exit 255; }}\n"
         f"f={tmp_path}/sshd.d/ours.conf; [ -e {tmp_path}/no-include ] && f=/nowhere\n"
-        "sed -n 's/^AuthorizedKeysFile /authorizedkeysfile /p' $f 2>/dev/null | grep . || echo authorizedkeysfile .ssh/a\n"
+        "sed -n 's/^AuthorizedKeysFile /authorizedkeysfile /p' $f 2>/dev/null | grep . ||"
+        " echo authorizedkeysfile .ssh/a\n"
     )
     for program in programs.iterdir():
         program.chmod(0o755)

@@ -53,7 +53,7 @@ def snapshot(facts: dict[str, Value], host: str = "gpu-01.example.org", **observ
 
 
 def test_what_the_example_shows_behind_marks_loads_too() -> None:
-    marked = re.compile(r"^( *)# (?=(?:cloud|storage|parity|accept):|  +(?:- |\w+:))", re.MULTILINE)
+    marked = re.compile(r"^( *)# (?=(?:access|accept|cloud|parity|storage|tuning):|  +(?:- |\w+:))", re.MULTILINE)
     spec, found = load(marked.sub(r"\1", example_spec()), "gpuprov.yaml")
     assert found == ()
     assert spec is not None
@@ -61,6 +61,8 @@ def test_what_the_example_shows_behind_marks_loads_too() -> None:
     assert set(spec.storage) == {"datasets", "scratch"}
     assert [pool.name for pool in spec.pools.values() if pool.cloud] == ["train", "login"]
     assert (len(spec.waivers), len(spec.accept)) == (1, 1)
+    assert [member.name for member in spec.access.groups["ml"].members] == ["ana"]
+    assert dict(spec.tuning.limits) == {"memlock": "unlimited"}
     assert [d for d in check_spec(spec, today="2026-11-30") if d.severity is Severity.ERROR] == []
 
 
