@@ -110,7 +110,7 @@ def another_version_is_another_environment(site: LabSite, name: str, index: Path
 
 def what_left_the_spec_goes_from_the_host(site: LabSite, name: str) -> None:
     site.edit('  frameworks: {lab-frame: {version: "*", source: frames}}\n', "")
-    site.edit(', toolkit: "1.18.*"', "")
+    site.edit('    toolkit: "1.18.*"\n', "")
     site.run("lock")
     started = site.root(name, "systemctl show -p ActiveEnterTimestampMonotonic docker")
     site.up()
@@ -158,7 +158,7 @@ def test_containerd_has_the_runtime_beside_what_others_import(fresh_lab: Callabl
     off = site.run("preview", "--target", "onprem", expect=None).stdout
     assert "stack.containerd.cri" in off
     site.root(name, "sed -i '/^disabled_plugins/d' /etc/containerd/config.toml")
-    site.edit(', toolkit: "1.18.*"', "")
+    site.edit('    toolkit: "1.18.*"\n', "")
     site.run("lock")
     site.up()
     dump = site.root(name, DUMP)

@@ -103,11 +103,14 @@ class Environments:
 
     def remove(self) -> bool:
         """Take all environments away, and the program that made them; says whether that is a change."""
-        there = [path for path in (self.folder, Path(self.module.params["uv"])) if path.exists()]
-        for path in there if not self.module.check_mode else ():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-            if not any(path.parent.iterdir()):
-                path.parent.rmdir()
+        uv = Path(self.module.params["uv"])
+        there = [path for path in (self.folder, uv) if path.exists()]
+        if not self.module.check_mode:
+            for path in there:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            for parent in (uv.parent, self.folder.parent):
+                if there and parent.is_dir() and not any(parent.iterdir()):
+                    parent.rmdir()
         return bool(there)
 
     def _in_use(self) -> Path | None:
