@@ -86,7 +86,8 @@ def group_hosts(plans: Sequence[HostPlan]) -> list[tuple[list[str], HostPlan]]:
             plan.foreseen,
             plan.disturbs,
             plan.rollback,
-            tuple((f.address, f.expected, f.observed) for f in plan.not_curable + plan.unknown),
+            # As text: a value may be a list, which has no hash.
+            tuple((f.address, repr(f.expected), repr(f.observed)) for f in plan.not_curable + plan.unknown),
         )
         groups.setdefault(key, ([], plan))[0].append(plan.host)
     return list(groups.values())

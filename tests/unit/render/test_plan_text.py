@@ -5,8 +5,10 @@ import io
 from rich.console import Console
 
 from gpuprov.model.change import Action, Change, HostPlan, Plan
-from gpuprov.model.facet import Cost
-from gpuprov.render.plan_text import show_plan
+from gpuprov.model.facet import Cost, ParityClass
+from gpuprov.model.fact import Known
+from gpuprov.model.finding import Finding, FindingKind
+from gpuprov.render.plan_text import group_hosts, show_plan
 from gpuprov.render.terminal import Terminal
 
 
@@ -64,3 +66,13 @@ def test_equal_hosts_are_shown_once_and_the_reboot_is_said() -> None:
         "work goes off first, by slurm, up to 1h: n1, n2",
         "2 host(s) to change (2 with a reboot), 1 as wanted, 1 left out",
     ]
+
+
+def test_hosts_with_the_same_list_in_a_finding_are_one_group() -> None:
+    """As two hosts with other GPUs than the spec's: the value is a list."""
+    found = Finding(
+        address="gpu.models", host="", kind=FindingKind.DIFFERENT, sides=("want", "host"), expected=Known(["H100"]),
+        observed=Known(["T4"]), parity=ParityClass.MUST_EQUAL, cost=Cost.OBSERVED, curable=False, reason="",
+    )  # fmt: skip
+    plans = [HostPlan(host=name, pool="train", changes=(), not_curable=(found,)) for name in ("n1", "n2")]
+    assert [hosts for hosts, _ in group_hosts(plans)] == [["n1", "n2"]]
