@@ -21,7 +21,7 @@ def test_what_a_lost_controller_leaves_is_mended(case: Case, rack: Rack, record_
 
 
 def test_a_second_controller_is_told_and_the_first_goes_on(rack: Rack, tmp_path: Path, record_property: Note) -> None:
-    """From a copy of the site's folder, as on another machine: the site's own lock is not the one that counts."""
+    """From a copy of the site's folder, as on another machine, the host's lock counts; in the folder, the site's own."""
     other = tmp_path / "other"
     shutil.copytree(rack.site.folder, other, ignore=shutil.ignore_patterns(".gpuprov"))
     with noted(record_property, fault="two_controllers", at="unpacking, toolkit") as seen:
@@ -33,11 +33,14 @@ def test_a_second_controller_is_told_and_the_first_goes_on(rack: Rack, tmp_path:
         run = rack.start("up", "--target", "onprem", "--yes", "--json", env={})
         watcher.wait(run, "unpacking")
         second = run_gpuprov(other, "up", "--target", "onprem", "--yes", "--json")
+        third = rack.site.up(expect=None)
         seen.update(status=str(second.status), told=" ".join(second.codes))
         first = run.end(SECONDS)
         assert first.status == 0, first.stderr
         assert (second.status, second.codes[:1]) == (5, ["GP-RUN-011"]), second.stderr
-        assert str(run.process.pid) in second.stderr, "who holds the host is named"
+        assert (third.status, third.codes) == (5, ["GP-RUN-001"]), third.stderr
+        for refused in (second, third):
+            assert str(run.process.pid) in refused.stderr, "who holds the host, or the site, is named"
         found = rack.look()
         seen["after"] = ", ".join(f"{name} {value}" for name, value in found.items())
         assert (found["packages"], found["dpkg"], found["engine"]) == ("after", "whole", "active")
