@@ -21,7 +21,7 @@ def test_what_a_lost_controller_leaves_is_mended(case: Case, rack: Rack, record_
 
 
 def test_a_second_controller_is_told_and_the_first_goes_on(rack: Rack, tmp_path: Path, record_property: Note) -> None:
-    """From a copy of the site's folder, as on another machine, the host's lock counts; in the folder, the site's own."""
+    """From a copy of the site's folder, as on another machine, the host's lock counts; in the folder, the site's."""
     other = tmp_path / "other"
     shutil.copytree(rack.site.folder, other, ignore=shutil.ignore_patterns(".gpuprov"))
     with noted(record_property, fault="two_controllers", at="unpacking, toolkit") as seen:
