@@ -17,7 +17,7 @@ from typing import Final, Self
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.host import Host
 from gpuprov.rollout.reboot import Connect
-from gpuprov.store.lock import Owner, describe_owner, read_owner_text
+from gpuprov.store.lock import Owner, describe_owner, has_ended, read_owner_text
 from gpuprov.transport.pool import run_on_all
 from gpuprov.transport.protocol import Held, Transport
 
@@ -29,6 +29,7 @@ BEAT: Final = 20.0
 """Seconds between two words from the run."""
 _COMMAND_SECONDS: Final = 60.0
 _ATTEMPTS: Final = 5
+_LOST_PAUSE: Final = 2.0
 _PAUSE: Final = 0.2
 """Between taking the lock and naming its owner, and between a run's end and the end of its lock, lies a moment."""
 
@@ -111,7 +112,8 @@ class HostLocks:
         if found is not None and found[1].alive:
             return
         self._give_back(host.name)
-        for attempt in range(_ATTEMPTS):
+        attempt, began = 0, time.monotonic()
+        while True:
             transport = self._connect(host)
             try:
                 held = transport.hold(_command(self._owner), timeout=_COMMAND_SECONDS, root=True)
@@ -125,9 +127,13 @@ class HostLocks:
             held.close()
             transport.close()
             owner = read_owner_text(held.first.removeprefix("busy "))
-            if attempt == _ATTEMPTS - 1:
+            attempt += 1
+            # A run of this machine that lost its network and ended: the host finds that out after a while.
+            waited = time.monotonic() - began
+            lost = owner is not None and has_ended(owner) and waited < SILENCE + _COMMAND_SECONDS
+            if attempt >= _ATTEMPTS and not lost:
                 raise GpuprovError(_busy(host.name, owner))
-            time.sleep(_PAUSE)
+            time.sleep(_PAUSE if attempt < _ATTEMPTS else _LOST_PAUSE)
 
     def _give_back(self, host: str) -> None:
         with self._guard:

@@ -81,6 +81,11 @@ def read_owner(site: Path) -> Owner | None:
     return None
 
 
+def has_ended(owner: Owner) -> bool:
+    """Whether an owner was a process of this machine that is no more; one of another machine cannot be asked."""
+    return owner.host == socket.gethostname() and not Path(f"/proc/{owner.pid}").exists()
+
+
 def _keep_out_of_git(site: Path) -> None:
     """State and passphrase would else be one `git add .` away from a repository; a file that is there already stays."""
     place = site / ".gitignore"

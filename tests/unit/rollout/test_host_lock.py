@@ -5,8 +5,10 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -105,6 +107,25 @@ def test_a_run_that_falls_silent_loses_the_lock_and_takes_it_again(path: Path, m
         monkeypatch.setattr(host_lock, "SILENCE", 30.0)
         locks.keep(HOST)
         assert not is_free(path)
+
+
+def test_the_lock_of_a_run_of_this_machine_that_ended_unheard_is_waited_for(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its network was lost before it ended: the host only learns by its silence."""
+    monkeypatch.setattr(host_lock, "_LOST_PAUSE", 0.1)
+    gone = replace(owner_now(["gpuprov", "up"]), pid=2**22 + 1)
+    foreign = replace(gone, host="another-machine")
+    for owner, refused in ((foreign, True), (gone, False)):
+        with path.open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.write(json.dumps(asdict(owner)) + "\n")
+            file.flush()
+            timer = threading.Timer(2.5, fcntl.flock, (file, fcntl.LOCK_UN))
+            timer.start()
+            with HostLocks(connect, owner_now(["gpuprov", "up"])) as locks:
+                assert bool(locks.take_all([HOST], width=1)) is refused
+            timer.join()
 
 
 def test_signs_of_life_keep_the_lock(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
