@@ -61,7 +61,7 @@ class Archives:
         row = self._rows.get((name, version))
         if row is None or (sha256 and row.sha256 != sha256):
             return False
-        path = self._path(row)
+        path = self.path(row)
         return path.is_file() and path.stat().st_size == row.size
 
     def find(self, name: str, version: str, sha256: str = "") -> Archive | None:
@@ -76,7 +76,7 @@ class Archives:
             return None
         row = self._rows[(name, version)]
         if row.file not in self._sound:
-            self._sound[row.file] = _digest(self._path(row)) == row.sha256
+            self._sound[row.file] = _digest(self.path(row)) == row.sha256
         return row if self._sound[row.file] else None
 
     def take(self, path: Path, sha256: str = "") -> bool:
@@ -119,7 +119,7 @@ class Archives:
         for (name, version), row in sorted(self._rows.items()):
             if self.find(name, version) is None:
                 continue
-            status, fields, _ = self._run(["dpkg-deb", "--field", str(self._path(row))])
+            status, fields, _ = self._run(["dpkg-deb", "--field", str(self.path(row))])
             if status == 0:
                 stanzas.append(
                     f"{fields.rstrip()}\nFilename: ./archives/{row.file}\nSize: {row.size}\nSHA256: {row.sha256}\n"
@@ -139,13 +139,14 @@ class Archives:
         self._rows = {key: row for key, row in self._rows.items() if key in keep}
         self.save()
         for row in gone:
-            self._path(row).unlink(missing_ok=True)
+            self.path(row).unlink(missing_ok=True)
 
     def size(self) -> int:
         """Bytes of all kept archives."""
         return sum(row.size for row in self._rows.values())
 
-    def _path(self, row: Archive) -> Path:
+    def path(self, row: Archive) -> Path:
+        """Where an archive is."""
         return self.folder / "archives" / row.file
 
 

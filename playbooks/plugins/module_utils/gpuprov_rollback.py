@@ -112,6 +112,21 @@ class Keeper:
                 self._take(path)
         self.archives.save()
 
+    def unpack_again(self, install: dict[str, str], status: dict[str, apt.Installed]) -> list[list[str]]:
+        """The calls of dpkg that unpack anew, from kept archives, what an interrupted dpkg asks to be installed again.
+
+        apt takes such a package for one that has its version already, and leaves it as it is.
+
+        Args:
+            install: name -> version that the plan asks for.
+            status: dpkg's.
+        """
+        if not self.active:
+            return []
+        rows = [self.archives.find(n, install.get(n, here.version)) for n, here in status.items() if here.broken]
+        files = [str(self.archives.path(row)) for row in rows if row is not None]
+        return [["dpkg", "--unpack", "--force-confold", *files]] if files else []
+
     def begin(self, complete: str) -> None:
         """Write the run down before it changes anything.
 

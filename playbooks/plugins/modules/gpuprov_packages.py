@@ -217,7 +217,8 @@ class Transaction:
         Raises:
             Failed: apt cannot complete it, or would remove a package that the plan does not remove.
         """
-        self.unit({"repair": int(time.time())}, [["dpkg", "--configure", "-a", "--force-confold"]])
+        again = self.keeper.unpack_again(self.plan.install, self.status)
+        self.unit({"repair": int(time.time())}, [*again, ["dpkg", "--configure", "-a", "--force-confold"]])
         _, broken = self.look()
         if not broken:
             return

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils import gpuprov_rollback
-from ansible.module_utils.gpuprov_apt import Step
+from ansible.module_utils.gpuprov_apt import Installed, Step
 from ansible.module_utils.gpuprov_archives import Archives
 from ansible.module_utils.gpuprov_rollback import Keeper, Refused
 from ansible.module_utils.gpuprov_root import AptRoot
@@ -128,6 +128,24 @@ def test_on_the_way_back_the_kept_archives_are_the_source(host: Host, keeper: Ca
     made.secure(STEPS)
     assert "/bin/sh" not in host.calls, "nothing is asked for on the way back"
     assert keeper().local({"driver": "1"}) == ("", [])
+
+
+def test_what_dpkg_asks_to_be_installed_again_is_unpacked_from_the_kept_archive(
+    host: Host, keeper: Callable[..., Keeper]
+) -> None:
+    made = keeper(restore="r1")
+    put(made, host.folder, "driver 1", "driver 2", "tool 1")
+    status = {
+        "driver": Installed("2", held=False, state="half-installed", broken=True),
+        "tool": Installed("1", held=False, state="half-configured", broken=True),
+        "whole": Installed("1", held=False, state="installed", broken=False),
+        "foreign": Installed("1", held=False, state="half-installed", broken=True),
+    }
+    archives = host.folder / "rollback" / "archives"
+    files = [str(archives / name) for name in ("driver_1_amd64.deb", "tool_1_amd64.deb")]
+    assert made.unpack_again({"driver": "1"}, status) == [["dpkg", "--unpack", "--force-confold", *files]]
+    assert made.unpack_again({}, {"whole": status["whole"], "foreign": status["foreign"]}) == []
+    assert Keeper({}, host, AptRoot(root=host.folder / "apt")).unpack_again({}, status) == []
 
 
 def test_where_nothing_is_asked_for_nothing_is_kept(host: Host) -> None:
