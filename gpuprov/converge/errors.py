@@ -148,7 +148,12 @@ _APT: Final = (
         "the index of {url} has expired, by the host's clock",
         "check the host's clock; if it is right, the source has to be refreshed by who runs it",
     ),
-    _row(r"Hash Sum mismatch|unexpected size", "GP-SRC-004", "a file of a source is not the one its index names"),
+    _row(
+        r"Hash Sum mismatch|unexpected size",
+        "GP-SRC-004",
+        "a file of a source is not the one its index names",
+        "nothing was installed; a mirror in the middle of an update mends itself, a proxy or somebody in between does not",
+    ),
     _row(
         r"Version '(?P<version>[^']*)' for '(?P<name>[^']*)' was not found",
         "GP-LOCK-004",
