@@ -152,7 +152,7 @@ _APT: Final = (
         r"Hash Sum mismatch|unexpected size",
         "GP-SRC-004",
         "a file of a source is not the one its index names",
-        "nothing was installed; a mirror in the middle of an update mends itself, a proxy or somebody in between does not",
+        "nothing was installed; a mirror in mid-update mends itself, a proxy or somebody in between does not",
     ),
     _row(
         r"Version '(?P<version>[^']*)' for '(?P<name>[^']*)' was not found",
