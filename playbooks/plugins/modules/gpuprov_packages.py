@@ -22,6 +22,7 @@ options:
       version: {description: Exact version., type: str, required: true}
       arch: {description: Architecture of the file; empty for any., type: str, default: ""}
       sha256: {description: Digest of the file; empty where none is known., type: str, default: ""}
+      needed: {description: Whether it is never removed by gpuprov., type: bool, default: false}
   remove: {description: Packages to remove whatever their version., type: list, elements: str, default: []}
   take_over: {description: Those of `remove` that somebody else installed., type: list, elements: str, default: []}
   hold: {description: Packages to hold., type: list, elements: str, default: []}
@@ -332,7 +333,9 @@ class Transaction:
 
     def remember(self, todo: apt.Todo) -> None:
         """Write down beforehand what becomes gpuprov's own, so that a run that is killed leaves no orphan."""
-        fresh = {name for name in todo.install if name not in self.status or not self.status[name].present}
+        stay = {row["name"] for row in self.params["install"] if row["needed"]}
+        there = {name for name, package in self.status.items() if package.present}
+        fresh = {name for name in todo.install if name not in there | stay}
         if not fresh <= self.brought:
             self.brought |= fresh
             record.write_json(INSTALLED, sorted(self.brought))
@@ -451,6 +454,7 @@ def main() -> None:
         "version": {"type": "str", "required": True},
         "arch": {"type": "str", "default": ""},
         "sha256": {"type": "str", "default": ""},
+        "needed": {"type": "bool", "default": False},
     }
     module = AnsibleModule(
         argument_spec={
