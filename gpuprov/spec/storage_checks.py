@@ -27,12 +27,10 @@ def local_problems(spec: WrittenSpec) -> Iterator[Diagnostic]:
     for name, storage in local.items():
         for index, pool in enumerate(storage.pools):
             if pool not in spec.pools:
-                yield Diagnostic(
-                    code="GP-SPEC-008",
-                    summary=f"there is no pool {pool}",
-                    address=f"{join('storage', name)}.pools[{index}]",
-                    detail=f"Pools: {', '.join(spec.pools)}.",
-                    hint=did_you_mean(pool, list(spec.pools)) or "name a pool of the spec",
+                yield _wrong(
+                    f"{join('storage', name)}.pools[{index}]",
+                    f"there is no pool {pool}; pools: {', '.join(spec.pools)}",
+                    did_you_mean(pool, list(spec.pools)) or "name a pool of the spec",
                 )
 
 
