@@ -52,9 +52,7 @@ def preview(request: UpRequest, report: Report) -> Preview:
         GpuprovError: when spec, lock, inventory or account cannot be used.
     """
     site = open_site(request.spec)
-    terms = terms_of(
-        site.spec, take_over=request.take_over, disturb=request.disturb, no_rollback=request.no_rollback
-    )
+    terms = terms_of(site.spec, take_over=request.take_over, disturb=request.disturb, no_rollback=request.no_rollback)
     return look_at(site, request, report, terms=terms)
 
 

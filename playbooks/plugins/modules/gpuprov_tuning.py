@@ -33,7 +33,6 @@ from pathlib import Path  # noqa: E402
 from ansible.module_utils import gpuprov_record as record  # noqa: E402
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
 
-
 RLIMITS = {
     "as": (resource.RLIMIT_AS, 1024),
     "core": (resource.RLIMIT_CORE, 1024),
