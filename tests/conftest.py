@@ -89,35 +89,27 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_audit)
 
 
-LONG_FIRST = (
-    "shared lab",
-    "test_dkms.py",
-    "test_cloud.py",
-    "test_converge.py",
-    "test_parity_matrix.py",
-    "test_controller.py",
+SHARED_LAB = (
+    "test_onprem.py",
+    "test_access.py",
+    "test_container.py",
+    "test_preflight.py",
+    "test_rollback.py",
+    "test_runs.py",
+    "test_secrets.py",
+    "test_slurm.py",
 )
+"""Files whose tests act on the one lab of the session: all of them run on one worker, for each worker has a session."""
+
+LONG_FIRST = (*SHARED_LAB, "test_dkms.py", "test_cloud.py", "test_converge.py", "test_parity_matrix.py")
 """What takes minutes begins first, so that two workers end at about the same time."""
 
 
-def work_group(item: pytest.Item) -> str:
-    """The tests that one worker runs in a row: those of a file, and all that use the one lab of the session.
-
-    That lab is in a worker's session: two workers would take it from each other.
-    """
-    fixtures = getattr(item, "fixturenames", ())
-    shared = "site" in fixtures and not hasattr(getattr(item, "module", None), "site")
-    return "shared lab" if shared and item.get_closest_marker("lab") else str(item.path)
-
-
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Group the tests for the workers; leave out the live ones unless they are asked for by name (`-m live`)."""
-    if config.getoption("dist", "no") == "loadgroup":
-        ranks = {name: rank for rank, name in enumerate(LONG_FIRST)}
-        for item in items:
-            item.add_marker(pytest.mark.xdist_group(work_group(item)))
-        items.sort(key=lambda item: ranks.get(Path(work_group(item)).name, len(ranks)))
+    """Begin with what takes minutes; leave out the live tests unless they are asked for by name (`-m live`)."""
+    for item in items:
+        _refuse_a_lab_of_two_workers(item)
+    items.sort(key=lambda item: LONG_FIRST.index(item.path.name) if item.path.name in LONG_FIRST else len(LONG_FIRST))
     asked = str(config.getoption("markexpr"))
     if "live" in asked.replace("not live", ""):
         return
@@ -125,6 +117,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if live:
         config.hook.pytest_deselected(items=live)
         items[:] = [item for item in items if not item.get_closest_marker("live")]
+
+
+def _refuse_a_lab_of_two_workers(item: pytest.Item) -> None:
+    shared = "site" in getattr(item, "fixturenames", ()) and not hasattr(getattr(item, "module", None), "site")
+    if shared and item.get_closest_marker("lab") and item.path.name not in SHARED_LAB:
+        raise pytest.UsageError(f"{item.path.name} uses the session's lab: name it in SHARED_LAB of tests/conftest.py")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Give each worker whole files, and all that use the session's lab to one of them."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 - only where there are workers
+
+    class ByLab(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return "the session's lab" if Path(file).name in SHARED_LAB else file
+
+    return ByLab(config, log)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
