@@ -11,7 +11,7 @@ from gpuprov.app.preflight import is_broken, is_busy, judge_host, refusal
 from gpuprov.app.terms import Terms
 from gpuprov.converge.locate import find_playbooks
 from gpuprov.converge.look import Asked, look
-from gpuprov.converge.types import HostOutcome, Keeping, Removal
+from gpuprov.converge.types import HostOutcome, Keeping
 from gpuprov.model.address import member_address
 from gpuprov.model.change import Action, Change, Foreseen, HostPlan
 from gpuprov.model.facet import Cost
@@ -22,11 +22,10 @@ from gpuprov.model.progress import Report
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.model.waiver import Waiver
 from gpuprov.plan.order import order
-from gpuprov.plan.packages import MOVES
+from gpuprov.plan.packages import TRANSACTION
 from gpuprov.plan.removal import removals
 from gpuprov.plan.rollback import with_sight
 
-_ASKS: Final = MOVES | {Action.TAKE_OVER}
 _ROUNDS: Final = 3
 """Apt names what it would remove all at once; a removal that only another one makes necessary takes a further round."""
 _FAMILIES: Final = (
@@ -88,7 +87,7 @@ def foresee(
     answers = _Answers()
     open_plans = {}
     for plan in planned.plan.hosts:
-        if any(change.action in _ASKS for change in plan.changes):
+        if any(change.action in TRANSACTION for change in plan.changes):
             snapshot = planned.snapshots[plan.host]
             untold = _HALF_DONE if is_broken(snapshot) else _IN_USE if is_busy(snapshot) else ""
             if untold:
@@ -128,8 +127,7 @@ def _look(
     def of(host: Host) -> Asked:
         whole = asking.fleet.wants[host.name]
         want = play_want(whole, snapshots[host.name], asking.waivers)
-        removal = Removal(**removals(plans[host.name])._asdict())
-        return host, want, removal, Keeping(run="", want=whole)
+        return host, want, removals(plans[host.name]), Keeping(run="", want=whole)
 
     return look(
         [of(host) for host in hosts], playbooks=find_playbooks(), limit=asking.access.forks, report=asking.report

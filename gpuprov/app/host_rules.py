@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from gpuprov.model.diagnostic import Diagnostic
-from gpuprov.model.fact import Known
 from gpuprov.model.planned import Planned
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.rules.answer import Verdict, told
@@ -40,20 +39,17 @@ def host_warnings(planned: Planned) -> tuple[Diagnostic, ...]:
 
 def host_facts(snapshot: Snapshot) -> HostFacts:
     """What the rules read of a snapshot; what could not be seen refuses nothing."""
-    conflicts = _value(snapshot, "apt.conflicts")
-    links = _value(snapshot, "stack.container.device_links")
+    conflicts = snapshot.known("apt.conflicts")
+    links = snapshot.known("stack.container.device_links")
     return HostFacts(
         host=snapshot.host,
-        conflicts={place: tuple(files) for place, files in conflicts.items()} if isinstance(conflicts, dict) else {},
-        secure_boot=str(_value(snapshot, "host.secure_boot") or ""),
-        signature=str(_value(snapshot, "stack.driver.signature") or ""),
-        signer=str(_value(snapshot, "stack.driver.signer") or ""),
-        module=_value(snapshot, "stack.driver.on_disk") is not None,
-        cgroup_driver=str(_value(snapshot, "stack.container.cgroup_driver") or ""),
+        conflicts={place: tuple(map(str, files)) for place, files in conflicts.items() if isinstance(files, list)}
+        if isinstance(conflicts, dict)
+        else {},
+        secure_boot=str(snapshot.known("host.secure_boot") or ""),
+        signature=str(snapshot.known("stack.driver.signature") or ""),
+        signer=str(snapshot.known("stack.driver.signer") or ""),
+        module=snapshot.known("stack.driver.on_disk") is not None,
+        cgroup_driver=str(snapshot.known("stack.container.cgroup_driver") or ""),
         device_links=links if isinstance(links, bool) else None,
     )
-
-
-def _value(snapshot: Snapshot, address: str) -> object:
-    observed = snapshot.observe(address)
-    return observed.value if isinstance(observed, Known) else None

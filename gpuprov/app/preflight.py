@@ -131,8 +131,8 @@ def stranded(want: HostWant, plan: HostPlan, seen: Snapshot) -> tuple[Diagnostic
         host=want.host,
         reboots=True,
         wants_driver=want.pool.on_disk,
-        next_kernel=_next_kernel(plan, seen) or str(_value(seen, "host.kernel.next") or ""),
-        running=str(_value(seen, "host.kernel.release") or ""),
+        next_kernel=_next_kernel(plan, seen) or str(seen.known("host.kernel.next") or ""),
+        running=str(seen.known("host.kernel.release") or ""),
         next_boot=_next_boot(seen),
     )
     return (*unsigned, *_told(facts))
@@ -153,9 +153,9 @@ def preflight_facts(
     driver = {p.name for p in want.pool.packages if upstream(p.version) == want.pool.on_disk}
     users = snapshot.facts.get("gpu.users")
     busy = _busy(snapshot)
-    offset = _value(snapshot, "host.clock.offset")
-    asked = _value(snapshot, "host.reboot_required")
-    stale = str(_value(snapshot, "host.initramfs") or "")
+    offset = snapshot.known("host.clock.offset")
+    asked = snapshot.known("host.reboot_required")
+    stale = str(snapshot.known("host.initramfs") or "")
     return PreflightFacts(
         host=want.host,
         builds=builds,
@@ -170,22 +170,22 @@ def preflight_facts(
         drained=plan.pool in terms.drained,
         disturb=terms.disturb,
         holds=_holds(moves, snapshot),
-        installer=_texts(_value(snapshot, "stack.driver.installer")),
+        installer=_texts(snapshot.known("stack.driver.installer")),
         clashes=tuple(_clashes(want.pool, snapshot)),
         pins=_pins(want.pool, snapshot),
-        space=_numbers(_value(snapshot, "host.space")),
+        space=_numbers(snapshot.known("host.space")),
         initramfs=_number(snapshot, "host.initramfs_bytes") or 0,
         memory=_number(snapshot, "host.memory_free"),
-        running=str(_value(snapshot, "host.kernel.release") or ""),
+        running=str(snapshot.known("host.kernel.release") or ""),
         next_kernel=_next_kernel(plan, snapshot),
         headers=_headers(snapshot),
         next_boot=_next_boot(snapshot),
-        clock_offset=offset if isinstance(offset, int) and _value(snapshot, "host.clock.correct") is False else None,
+        clock_offset=offset if isinstance(offset, int) and snapshot.known("host.clock.correct") is False else None,
         reboot_asked=tuple(str(name) for name in asked) if isinstance(asked, list) else None,
         busy=tuple(text for file, text in busy if file in _DPKG),
         upgrading=any(file == _UPGRADES for file, _ in busy),
         broken=broken,
-        nouveau=_value(snapshot, "host.nouveau") is True,
+        nouveau=snapshot.known("host.nouveau") is True,
         stale_initramfs=stale if stale.startswith("older") else "",
     )
 
@@ -206,15 +206,15 @@ def _holds(moves: Sequence[str], snapshot: Snapshot) -> dict[str, str]:
     if not isinstance(owned, Owned):
         return {}
     return {
-        name: str(_value(snapshot, member_address("package", name, "version")) or "")
+        name: str(snapshot.known(member_address("package", name, "version")) or "")
         for name in moves
-        if name not in owned.packages and _value(snapshot, member_address("package", name, "held")) is True
+        if name not in owned.packages and snapshot.known(member_address("package", name, "held")) is True
     }
 
 
 def _clashes(pool: PoolWant, snapshot: Snapshot) -> Iterator[Clash]:
     """Repositories of the want that a file of the host's own names with another key."""
-    rows = _value(snapshot, "apt.sources")
+    rows = snapshot.known("apt.sources")
     # Where ours is there already, the clash is there too, and the rules over hosts tell of it.
     there = {str(row["file"]) for row in rows if isinstance(row, dict)} if isinstance(rows, list) else set()
     ours: dict[str, str] = {}
@@ -239,7 +239,7 @@ def _place(uri: str, suite: str) -> str:
 
 def _pins(pool: PoolWant, snapshot: Snapshot) -> dict[str, tuple[str, ...]]:
     """Preferences of somebody else that name packages of the want by name, other than at apt's ordinary priority."""
-    rows = _value(snapshot, "apt.pins")
+    rows = snapshot.known("apt.pins")
     names = [package.name for package in pool.packages]
     found: dict[str, dict[str, None]] = {}
     for row in rows if isinstance(rows, list) else ():
@@ -259,7 +259,7 @@ def _next_kernel(plan: HostPlan, snapshot: Snapshot) -> str:
         return chosen
     if any(c.action in MOVES and c.subject.startswith("linux-image-") for c in plan.changes):
         return ""
-    return str(_value(snapshot, "host.kernel.next") or "")
+    return str(snapshot.known("host.kernel.next") or "")
 
 
 def _headers(snapshot: Snapshot) -> tuple[str, ...] | None:
@@ -284,7 +284,7 @@ def _next_boot(snapshot: Snapshot) -> str | None:
 
 def _busy(snapshot: Snapshot) -> list[tuple[str, str]]:
     """Who holds which lock."""
-    rows = _value(snapshot, "apt.busy")
+    rows = snapshot.known("apt.busy")
     return [
         (str(row["file"]), f"process {row['pid']} ({row['command']})")
         for row in (rows if isinstance(rows, list) else ())
@@ -293,17 +293,12 @@ def _busy(snapshot: Snapshot) -> list[tuple[str, str]]:
 
 
 def _broken(snapshot: Snapshot) -> tuple[str, ...]:
-    names = _value(snapshot, "apt.dpkg")
+    names = snapshot.known("apt.dpkg")
     return tuple(str(name) for name in names) if isinstance(names, list) else ()
 
 
-def _value(snapshot: Snapshot, address: str) -> object:
-    observed = snapshot.observe(address)
-    return observed.value if isinstance(observed, Known) else None
-
-
 def _number(snapshot: Snapshot, address: str) -> int | None:
-    value = _value(snapshot, address)
+    value = snapshot.known(address)
     return value if isinstance(value, int) else None
 
 

@@ -28,7 +28,7 @@ from gpuprov.app.site import Site
 from gpuprov.app.steps import in_order, steps_of
 from gpuprov.app.targets import choose_target
 from gpuprov.app.terms import Terms, terms_of
-from gpuprov.app.up import Ask
+from gpuprov.app.up import Ask, declined
 from gpuprov.converge.types import RunDocuments
 from gpuprov.model.change import Change, Plan
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
@@ -92,8 +92,7 @@ def rollback(request: RollbackRequest, *, ask: Ask, report: Report) -> RunResult
             return RunResult(run="", plan=plan, hosts=hosts, diagnostics=(*told, *unobserved(work.planned)))
         work.steps.refuse_closed(work.planned)
         if not ask(plan, told):
-            declined = Diagnostic(code="GP-RUN-005", summary="nothing was changed", severity=Severity.NOTE)
-            return RunResult(run="", plan=plan, hosts=(), diagnostics=(*told, *unobserved(work.planned), declined))
+            return declined(work.planned, told)
         return _run(work, request, report, told)
 
 

@@ -14,7 +14,7 @@ from gpuprov.app.steps import Steps, shows_gpus
 from gpuprov.app.terms import Terms
 from gpuprov.converge.locate import find_playbooks
 from gpuprov.converge.runner import converge
-from gpuprov.converge.types import HostOutcome, Removal, RunDocuments
+from gpuprov.converge.types import HostOutcome, RunDocuments
 from gpuprov.document.canonical import canonical_json
 from gpuprov.model.change import HostPlan
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
@@ -200,7 +200,7 @@ def _tools(work: Work, journal: Journal, report: Report, cancel: threading.Event
             if isinstance(s := seen[t.host.name], Snapshot)
         }
         result = converge(
-            [(target.host, wants.get(target.host.name, target.want), _removal(target)) for target in targets],
+            [(target.host, wants.get(target.host.name, target.want), removals(target.plan)) for target in targets],
             playbooks=find_playbooks(),
             folder=journal.folder,
             check=False,
@@ -218,7 +218,3 @@ def _tools(work: Work, journal: Journal, report: Report, cancel: threading.Event
         record=lambda step, event, fields: journal.write(event, step, **fields),
         owner=owner_now(["gpuprov", journal.command]),
     )
-
-
-def _removal(target: Target) -> Removal:
-    return Removal(**removals(target.plan)._asdict())

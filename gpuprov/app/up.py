@@ -79,16 +79,19 @@ def up(request: UpRequest, *, ask: Ask, report: Report) -> RunResult:
             return _as_it_is(work, found, report, told)
         work.steps.refuse_closed(work.planned)
         if not ask(work.planned.plan, told):
-            declined = Diagnostic(code="GP-RUN-005", summary="nothing was changed", severity=Severity.NOTE)
-            return RunResult(
-                run="", plan=work.planned.plan, hosts=(), diagnostics=(*told, *unobserved(work.planned), declined)
-            )
+            return declined(work.planned, told)
         with open_journal(site.state, command, **asked_for(request, ground.target, resumed)) as journal:
             keep_documents(journal, work.fleet, work.documents)
             journal.keep("plan.json", write_plan(work.planned.plan))
             result = _run(ground, work, journal, report, told)
             journal.result["status"] = int(result.status)
             return result
+
+
+def declined(planned: Planned, told: Sequence[Diagnostic]) -> RunResult:
+    """The result of a run whose question was answered with no."""
+    note = Diagnostic(code="GP-RUN-005", summary="nothing was changed", severity=Severity.NOTE)
+    return RunResult(run="", plan=planned.plan, hosts=(), diagnostics=(*told, *unobserved(planned), note))
 
 
 def _plan(site: Site, ground: Ground, found: Found, request: UpRequest, report: Report) -> Work:

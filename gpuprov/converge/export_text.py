@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from gpuprov.converge.inventory import connection_variables, to_yaml
-from gpuprov.converge.types import Removal, RunDocuments
+from gpuprov.converge.types import RunDocuments
 from gpuprov.converge.variables import document_variables, host_variables
 from gpuprov.model.host import Host
+from gpuprov.plan.removal import Removal
 from gpuprov.want.types import HostWant
 
 MARK: Final = "# Written by `gpuprov export ansible`. Export again instead of changing it.\n"

@@ -10,11 +10,12 @@ from typing import Any, Final
 from gpuprov.converge.events import Kind, TaskEvent
 from gpuprov.converge.kept import kept_variables
 from gpuprov.converge.outcome import Tally
-from gpuprov.converge.types import HostOutcome, HostStatus, Keeping, Removal, RunDocuments
+from gpuprov.converge.types import HostOutcome, HostStatus, Keeping, RunDocuments
 from gpuprov.converge.variables import RECORD, package_variables
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.host import Host
 from gpuprov.model.progress import Progress, Report
+from gpuprov.plan.removal import Removal
 from gpuprov.transport.pool import run_on_all
 from gpuprov.transport.protocol import Outcome
 from gpuprov.transport.ssh import connect
@@ -50,10 +51,12 @@ def look(hosts: Sequence[Asked], *, playbooks: Path, limit: int, report: Report)
     """
     report(Progress(phase="simulate", text=f"asking apt on {len(hosts)} host(s)", done=0, total=len(hosts)))
 
+    module = module_files(playbooks)
+
     def ask(asked: Asked) -> HostOutcome:
         host, *_ = asked
         try:
-            outcome = _outcome(host, _ask(asked, playbooks))
+            outcome = _outcome(host, _ask(asked, module))
         except GpuprovError as error:
             outcome = HostOutcome(status=HostStatus.UNREACHABLE, diagnostics=error.diagnostics)
         text = "apt was asked" if not outcome.diagnostics else outcome.diagnostics[0].summary
@@ -73,13 +76,12 @@ def parameters(want: HostWant, removal: Removal, keeping: Keeping | None) -> dic
     return {**given, "allow_downgrades": True}
 
 
-def archive(playbooks: Path, given: Mapping[str, Any]) -> bytes:
-    """The module with all that it needs, and its parameters, as one file that Python runs."""
+def module_files(playbooks: Path) -> dict[str, str]:
+    """The module with all that it needs: place -> text."""
     plugins = playbooks / "plugins"
     files = {
         "__main__.py": _MAIN,
         "look/__init__.py": "",
-        "look/parameters.json": json.dumps(given),
         "look/module.py": (plugins / "modules" / "gpuprov_packages.py").read_text(encoding="utf-8"),
         "ansible/__init__.py": "",
         "ansible/module_utils/__init__.py": "",
@@ -87,19 +89,24 @@ def archive(playbooks: Path, given: Mapping[str, Any]) -> bytes:
     }
     for path in sorted((plugins / "module_utils").glob("gpuprov_*.py")):
         files[f"ansible/module_utils/{path.name}"] = path.read_text(encoding="utf-8")
+    return files
+
+
+def archive(module: Mapping[str, str], given: Mapping[str, Any]) -> bytes:
+    """The module and its parameters as one file that Python runs."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", compression=zipfile.ZIP_DEFLATED) as folder:
-        for name, text in files.items():
+        for name, text in (*module.items(), ("look/parameters.json", json.dumps(given))):
             folder.writestr(name, text)
     return packed.getvalue()
 
 
-def _ask(asked: Asked, playbooks: Path) -> Outcome:
+def _ask(asked: Asked, module: Mapping[str, str]) -> Outcome:
     host, want, removal, keeping = asked
     command = _RUN.replace("@PYTHON@", host.connection.python or _PYTHON)
     transport = connect(host.connection)
     try:
-        content = archive(playbooks, parameters(want, removal, keeping))
+        content = archive(module, parameters(want, removal, keeping))
         return transport.run(command, stdin=content, timeout=_SECONDS, root=True)
     finally:
         transport.close()

@@ -18,12 +18,13 @@ from gpuprov.converge.inventory import inventory, secrets, to_yaml
 from gpuprov.converge.kept import kept_variables
 from gpuprov.converge.outcome import Tally
 from gpuprov.converge.short_folder import short_folder
-from gpuprov.converge.types import ConvergeResult, Keeping, Removal, RunDocuments
+from gpuprov.converge.types import ConvergeResult, Keeping, RunDocuments
 from gpuprov.converge.uv import uv_program
 from gpuprov.converge.variables import RECORD, document_variables, host_variables
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.host import Host
 from gpuprov.model.progress import Progress, Report
+from gpuprov.plan.removal import Removal
 from gpuprov.store.settings import apt_lock_timeout
 from gpuprov.want.types import HostWant
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gpuprov.converge.types import Removal
+from gpuprov.plan.removal import Removal
 from gpuprov.want.access import KEYS_PATTERN, SSHD_PATH
 from gpuprov.want.tuning import UNIT, UNIT_PATH
 from gpuprov.want.types import PoolWant

@@ -11,38 +11,6 @@ from gpuprov.want.types import HostWant
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Removal:
-    """What a host's plan takes away or restarts; only what gpuprov made there."""
-
-    packages: tuple[str, ...] = ()
-    """Names to remove, whatever version is installed."""
-    take_over: tuple[str, ...] = ()
-    """Those of the packages that somebody else installed; without it they would only lose their hold."""
-    files: tuple[str, ...] = ()
-    """Paths to delete."""
-    sources: tuple[str, ...] = ()
-    """Names of apt sources to delete, with their keys."""
-    release: tuple[str, ...] = ()
-    """Packages that stay and lose their hold."""
-    restart: tuple[str, ...] = ()
-    """Units, without `.service`, that start anew whatever else changes."""
-    take_back: tuple[str, ...] = ()
-    """Paths of files that are not ours and lose our keys."""
-    pending: tuple[str, ...] = ()
-    """Steps that a lost run left undone: `initramfs`."""
-    frameworks: bool = False
-    """Whether the Python environments go."""
-    containerd: bool = False
-    """Whether containerd loses our runtime."""
-    lock: tuple[str, ...] = ()
-    """Users whose accounts are closed."""
-    leave: tuple[tuple[str, str], ...] = ()
-    """Group and user that leaves it."""
-    restore: tuple[str, ...] = ()
-    """Kernel settings that become again what they were before gpuprov."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class RunDocuments:
     """The documents of a run, in full, as they are kept on every host."""
 

@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gpuprov.converge.settled import settled_variables
-from gpuprov.converge.types import Removal, RunDocuments
+from gpuprov.converge.types import RunDocuments
+from gpuprov.plan.removal import Removal
 from gpuprov.want.access import SSHD_PATH, is_access_file
 from gpuprov.want.containerd import PROGRAM, RUNTIME, TYPE
 from gpuprov.want.files import DAEMON_PATH, PINS_PATH, source_paths

@@ -7,7 +7,7 @@ from functools import cache
 from gpuprov.model.address import member_address, split_address
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.facets import FACETS
-from gpuprov.model.fact import Absent, Fact, Observation, Unknown
+from gpuprov.model.fact import Absent, Fact, Known, Observation, Unknown, Value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,6 +39,11 @@ class Snapshot:
                 return Unknown(f"no fact for {leaf or 'this'} of {member}")
             return self.families.get(family, Unknown(f"no collector looked for {family}"))
         return Unknown("no collector looked for this")
+
+    def known(self, address: str) -> Value | None:
+        """The value at an address where it is known; None else: not for whoever must tell absent from unknown."""
+        seen = self.observe(address)
+        return seen.value if isinstance(seen, Known) else None
 
     def _is_there(self, family: str, member: str) -> bool:
         """Whether any leaf of a member was seen, but not as absent."""

@@ -8,7 +8,6 @@ from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.plan.cure import Cure, Scene
 from gpuprov.plan.packages import MOVES
 from gpuprov.want.containerd import CONFIG_PATH, CRI, RUNTIME, RUNTIMES, UNIT
-from gpuprov.want.expectations import GONE, HAND_BACK
 
 
 def cure_containerd(scene: Scene, cure: Cure) -> None:
@@ -31,7 +30,7 @@ def _comes(cure: Cure) -> bool:
 def _change(finding: Finding, scene: Scene) -> Change:
     wanted = scene.want.pool.containerd
     runs = scene.snapshot.observe(member_address("service", UNIT, "active")) == Known("active")
-    gone = HAND_BACK if scene.want.pool.hand_back else GONE
+    gone = scene.why_gone
     return Change(
         address=RUNTIMES,
         action=Action.WRITE if wanted else Action.TAKE_BACK,

@@ -8,6 +8,7 @@ from gpuprov.model.change import Change
 from gpuprov.model.fact import Absent, Known, Observation, Unknown
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.model.snapshot import Snapshot
+from gpuprov.want.expectations import GONE, HAND_BACK
 from gpuprov.want.types import HostWant, Owned
 
 
@@ -20,6 +21,11 @@ class Scene:
     owned: Owned
     findings: tuple[Finding, ...]
     """The unwaived ones."""
+
+    @property
+    def why_gone(self) -> str:
+        """Why something of ours that nobody wants goes."""
+        return HAND_BACK if self.want.pool.hand_back else GONE
 
     def at(self, address: str) -> Finding | None:
         """The finding at an address; None when there is none."""

@@ -11,7 +11,6 @@ from gpuprov.model.facet import Cost
 from gpuprov.model.fact import Absent, Known
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.plan.cure import Cure, Scene, text_of
-from gpuprov.want.expectations import GONE, HAND_BACK
 from gpuprov.want.files import NOUVEAU_PATH, PINS_PATH, merge_json
 from gpuprov.want.kernel import KERNEL_PATH
 from gpuprov.want.merged import without_ours
@@ -110,7 +109,7 @@ def _take_back(scene: Scene, cure: Cure, path: str, finding: Finding) -> None:
             subject=path,
             before="with our keys",
             after="without our keys",
-            reason=HAND_BACK if scene.want.pool.hand_back else GONE,
+            reason=scene.why_gone,
             cost=Cost.NOTHING,
             diff=_diff(path, present, after),
         )
@@ -166,7 +165,7 @@ def _delete(path: str, finding: Finding, scene: Scene) -> Change:
         subject=path,
         before=text_of(finding.observed)[:_SHORT],
         after=BEFORE if comes_back else "",
-        reason=HAND_BACK if scene.want.pool.hand_back else GONE,
+        reason=scene.why_gone,
         cost=Cost.NOTHING,
         # What comes back was not looked at.
         diff="" if comes_back else _diff(path, present, ""),

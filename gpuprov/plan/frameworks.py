@@ -8,7 +8,6 @@ from gpuprov.model.facet import Cost
 from gpuprov.model.fact import Absent, Known
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.plan.cure import Cure, Scene
-from gpuprov.want.expectations import GONE, HAND_BACK
 from gpuprov.want.frameworks import ENVIRONMENT, FAMILY, FOLDER, FrameworksWant, listing
 
 
@@ -33,7 +32,7 @@ def _gone(finding: Finding, scene: Scene) -> Change:
         subject=FOLDER,
         before="the environments of gpuprov",
         after="",
-        reason=HAND_BACK if scene.want.pool.hand_back else GONE,
+        reason=scene.why_gone,
         cost=Cost.NOTHING,
     )
 

@@ -11,7 +11,9 @@ from gpuprov.want.expectations import GONE, HAND_BACK
 
 DPKG = "apt.dpkg"
 MOVES = frozenset({Action.INSTALL, Action.UPGRADE, Action.DOWNGRADE, Action.REMOVE})
-"""What apt's transaction does."""
+"""What apt's transaction does with packages of ours."""
+TRANSACTION = MOVES | {Action.TAKE_OVER}
+"""The same, and with those of somebody else whose place the stack takes."""
 
 
 def cure_packages(scene: Scene, cure: Cure) -> None:

@@ -1,7 +1,8 @@
 """What converge has to be told of a plan, because no want holds it: what goes, and which units start anew."""
 
 import re
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from gpuprov.model.change import Action, HostPlan
 from gpuprov.plan.kept import KEPT
@@ -12,19 +13,26 @@ from gpuprov.want.owned import PENDING
 _SOURCE: Final = re.compile(r"/etc/apt/(?:sources\.list\.d|keyrings)/gpuprov-(?P<name>.+)\.(?:sources|asc)")
 
 
-class Removals(NamedTuple):
-    """Names of packages, paths of files, names of sources, packages whose hold is released, and units to restart."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Removal:
+    """What a host's plan takes away or restarts; only what gpuprov made there."""
 
-    packages: tuple[str, ...]
-    files: tuple[str, ...]
-    sources: tuple[str, ...]
-    release: tuple[str, ...]
+    packages: tuple[str, ...] = ()
+    """Names to remove, whatever version is installed."""
+    take_over: tuple[str, ...] = ()
+    """Those of the packages that somebody else installed; without it they would only lose their hold."""
+    files: tuple[str, ...] = ()
+    """Paths to delete."""
+    sources: tuple[str, ...] = ()
+    """Names of apt sources to delete, with their keys."""
+    release: tuple[str, ...] = ()
+    """Packages that stay and lose their hold."""
     restart: tuple[str, ...] = ()
-    """Units without `.service` that run now and must start anew, whatever else changes."""
+    """Units, without `.service`, that start anew whatever else changes."""
     take_back: tuple[str, ...] = ()
     """Paths of files that are not ours and lose our keys."""
     pending: tuple[str, ...] = ()
-    """Steps that a lost run left undone."""
+    """Steps that a lost run left undone: `initramfs`."""
     frameworks: bool = False
     """Whether the Python environments go."""
     containerd: bool = False
@@ -35,16 +43,14 @@ class Removals(NamedTuple):
     """Group and user that leaves it."""
     restore: tuple[str, ...] = ()
     """Kernel settings that become again what they were before gpuprov."""
-    take_over: tuple[str, ...] = ()
-    """Those of the packages that somebody else installed."""
 
 
-def removals(plan: HostPlan) -> Removals:
+def removals(plan: HostPlan) -> Removal:
     """Say what a host's plan takes away or restarts; packages by bare name, whatever version is there (case A55)."""
     gone = {change.subject for change in plan.changes if change.action is Action.DELETE}
     deleted = sorted(gone - {FOLDER, KEPT})
     sources = {path: found["name"] for path in deleted if (found := _SOURCE.fullmatch(path)) is not None}
-    return Removals(
+    return Removal(
         packages=tuple(sorted((*_subjects(plan, Action.REMOVE), *_subjects(plan, Action.TAKE_OVER)))),
         files=tuple(path for path in deleted if path not in sources),
         sources=tuple(sorted(set(sources.values()))),

@@ -4,13 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from gpuprov.model.change import Action, Change, HostPlan, Rollback
+from gpuprov.model.change import Change, HostPlan, Rollback
 from gpuprov.model.fact import Absent, Known, Unknown
 from gpuprov.model.snapshot import Snapshot
-from gpuprov.plan.packages import MOVES
+from gpuprov.plan.packages import TRANSACTION
 from gpuprov.want.owned import ARCHIVES
 
-_MOVES: Final = MOVES | {Action.TAKE_OVER}
 RUNS: Final = "gpuprov.runs"
 
 
@@ -69,7 +68,7 @@ def chosen_run(runs: tuple[KeptRun, ...], to: str | None) -> KeptRun | None:
 
 def rollback_of(changes: Iterable[Change], snapshot: Snapshot) -> Rollback | None:
     """Say which of the packages that a plan moves or removes the host keeps; None where it moves none that is there."""
-    old = [(change.subject, change.before) for change in changes if change.action in _MOVES and change.before]
+    old = [(change.subject, change.before) for change in changes if change.action in TRANSACTION and change.before]
     if not old:
         return None
     seen = snapshot.observe(ARCHIVES)

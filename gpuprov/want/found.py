@@ -80,8 +80,7 @@ def _driver(snapshot: Snapshot) -> DriverWant | None:
 
 
 def _value(snapshot: Snapshot, family: str, member: str, leaf: str) -> Value | None:
-    seen = snapshot.observe(member_address(family, member, leaf))
-    return seen.value if isinstance(seen, Known) else None
+    return snapshot.known(member_address(family, member, leaf))
 
 
 def _text(seen: object) -> str:

@@ -16,8 +16,9 @@ from gpuprov.app.hosts import Fleet, open_fleet
 from gpuprov.app.site import open_lock, open_site
 from gpuprov.converge.inventory import inventory, to_yaml
 from gpuprov.converge.locate import find_playbooks
-from gpuprov.converge.types import Removal, RunDocuments
+from gpuprov.converge.types import RunDocuments
 from gpuprov.converge.variables import document_variables, host_variables
+from gpuprov.plan.removal import Removal
 
 _APT = """\
 set -e

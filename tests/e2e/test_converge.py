@@ -13,9 +13,10 @@ from gpuprov.app.hosts import open_fleet
 from gpuprov.app.site import open_lock, open_site
 from gpuprov.converge.locate import find_playbooks
 from gpuprov.converge.runner import converge
-from gpuprov.converge.types import HostOutcome, HostStatus, Removal, RunDocuments
+from gpuprov.converge.types import HostOutcome, HostStatus, RunDocuments
 from gpuprov.model.host import Host
 from gpuprov.model.progress import ignore_progress
+from gpuprov.plan.removal import Removal
 from gpuprov.want.empty import empty_want
 from gpuprov.want.types import FileWant, HostWant, Merge, PackageWant
 from tests.e2e.site import LabSite

@@ -14,13 +14,14 @@ from gpuprov.app.hosts import Fleet
 from gpuprov.app.planning import plan_fleet
 from gpuprov.app.terms import Terms
 from gpuprov.converge.look import Asked
-from gpuprov.converge.types import Foresight, HostOutcome, HostStatus, Removal
+from gpuprov.converge.types import Foresight, HostOutcome, HostStatus
 from gpuprov.model.change import Action, Foreseen
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.host import Connection, Host
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import ignore_progress
 from gpuprov.model.snapshot import Snapshot
+from gpuprov.plan.removal import Removal
 
 WANT = make_want()
 WELL = HostOutcome(status=HostStatus.OK, others=("libc6 1 -> 2",), foresight=Foresight(download=7, growth=8), tasks=1)

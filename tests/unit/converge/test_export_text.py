@@ -12,9 +12,10 @@ from host_builders import make_want
 
 from gpuprov.converge.export_text import INVENTORY, MARK, project_texts
 from gpuprov.converge.inventory import connection_variables
-from gpuprov.converge.types import Removal, RunDocuments
+from gpuprov.converge.types import RunDocuments
 from gpuprov.converge.variables import document_variables, host_variables
 from gpuprov.model.host import Become, Connection, Host
+from gpuprov.plan.removal import Removal
 from gpuprov.want.types import FileWant
 
 WHEN = "2026-11-30T00:00:00Z"

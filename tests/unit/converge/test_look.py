@@ -12,10 +12,11 @@ from host_builders import make_want
 
 from gpuprov.converge import look as module
 from gpuprov.converge.locate import find_playbooks
-from gpuprov.converge.look import archive, look, parameters
-from gpuprov.converge.types import HostOutcome, HostStatus, Keeping, Removal
+from gpuprov.converge.look import archive, look, module_files, parameters
+from gpuprov.converge.types import HostOutcome, HostStatus, Keeping
 from gpuprov.model.host import Connection, Host
 from gpuprov.model.progress import ignore_progress
+from gpuprov.plan.removal import Removal
 from gpuprov.transport.protocol import Outcome
 
 WANT = make_want()
@@ -47,7 +48,7 @@ def run_archive(folder: Path, given: dict[str, Any]) -> subprocess.CompletedProc
         (programs / name).write_text(f"#!/bin/sh\n{text}\n")
         (programs / name).chmod(0o755)
     place = folder / "look"
-    place.write_bytes(archive(PLAYBOOKS, given))
+    place.write_bytes(archive(module_files(PLAYBOOKS), given))
     # -I: neither the user's packages nor this environment's Ansible may help.
     return subprocess.run(
         [sys.executable, "-I", str(place)], capture_output=True, text=True, check=False, env={"PATH": str(programs)}

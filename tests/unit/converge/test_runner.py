@@ -13,10 +13,11 @@ from host_builders import make_want
 
 from gpuprov.converge.outcome import Tally
 from gpuprov.converge.runner import _Watch, converge
-from gpuprov.converge.types import ConvergeResult, HostStatus, Removal, RunDocuments
+from gpuprov.converge.types import ConvergeResult, HostStatus, RunDocuments
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.host import Become, Connection, Host
 from gpuprov.model.progress import Progress, ignore_progress
+from gpuprov.plan.removal import Removal
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]  # Ansible needs seconds to start, on a busy machine many
 SECRET = "s3cret {{ x }} 'quoted'"

@@ -12,10 +12,11 @@ import pytest
 from host_builders import make_want
 
 from gpuprov.converge.runner import converge
-from gpuprov.converge.types import ConvergeResult, HostStatus, Removal, RunDocuments
+from gpuprov.converge.types import ConvergeResult, HostStatus, RunDocuments
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.host import Become, Connection, Host
 from gpuprov.model.progress import ignore_progress
+from gpuprov.plan.removal import Removal
 
 pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
 

@@ -8,8 +8,9 @@ import yaml
 from framework_builders import with_frameworks
 from host_builders import VERSIONS, make_want
 
-from gpuprov.converge.types import Removal, RunDocuments
+from gpuprov.converge.types import RunDocuments
 from gpuprov.converge.variables import document_variables, host_variables
+from gpuprov.plan.removal import Removal
 from gpuprov.want.empty import empty_want
 from gpuprov.want.files import DAEMON_PATH, NOUVEAU_PATH, PINS_PATH
 from gpuprov.want.types import FileWant, HostWant

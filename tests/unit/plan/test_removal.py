@@ -4,7 +4,7 @@ from host_builders import VERSIONS, edit, make_want, satisfied
 from gpuprov.compare.compare import compare_want
 from gpuprov.model.fact import Known, Observation
 from gpuprov.plan.plan import plan_host
-from gpuprov.plan.removal import Removals, removals
+from gpuprov.plan.removal import Removal, removals
 from gpuprov.want.empty import empty_want
 from gpuprov.want.expectations import expectations
 from gpuprov.want.host import host_want
@@ -14,14 +14,14 @@ from gpuprov.want.types import HostWant
 BEFORE = make_want({**VERSIONS, "htop": "3.2-1"}, files={"/etc/motd": "GPU host\n", "/etc/x": "x"})
 
 
-def removals_to(want: HostWant) -> Removals:
+def removals_to(want: HostWant) -> Removal:
     host = satisfied(BEFORE)
     return removals(plan_host(compare_want(expectations(want, owned_of(host)), host), want, host))
 
 
 def test_what_the_spec_dropped_goes() -> None:
     gone = removals_to(make_want())
-    assert gone == Removals(packages=("htop",), files=("/etc/x",), sources=(), release=())
+    assert gone == Removal(packages=("htop",), files=("/etc/x",), sources=(), release=())
 
 
 def test_a_hand_back_takes_files_sources_and_holds_and_no_package() -> None:
@@ -55,4 +55,4 @@ def test_units_that_must_start_anew_are_told(edits: dict[str, Observation], expe
 
 
 def test_a_satisfied_host_loses_nothing() -> None:
-    assert removals_to(BEFORE) == Removals((), (), (), ())
+    assert removals_to(BEFORE) == Removal()
