@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from gpuprov.lock.images import ImageNeed, image_needs, kept_images
 from gpuprov.lock.types import Lock, LockedImage
 from gpuprov.model.progress import Progress, Report
-from gpuprov.spec.types import CloudSpec, Spec
+from gpuprov.spec.cloud import CloudSpec
+from gpuprov.spec.types import Spec
 
 FindImages = Callable[[CloudSpec, Sequence[ImageNeed]], tuple[LockedImage, ...]]
 """Looks base images up: the target and what is needed, to one image for each need, in order."""

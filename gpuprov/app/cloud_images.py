@@ -12,7 +12,7 @@ from gpuprov.cloud.images_text import IMAGES_NAME, read_images
 from gpuprov.cloud.types import Image, Made
 from gpuprov.lock.types import Lock, LockedImage
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
-from gpuprov.spec.types import CloudSpec
+from gpuprov.spec.cloud import CloudSpec
 from gpuprov.store.files import read_text_if_there
 from gpuprov.want.pool import pool_want
 from gpuprov.want.types import PoolWant

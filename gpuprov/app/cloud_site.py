@@ -15,7 +15,7 @@ from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, StackP
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.resource import ResourcePlan
-from gpuprov.spec.types import CloudSpec
+from gpuprov.spec.cloud import CloudSpec
 
 
 class Account(Protocol):

@@ -23,7 +23,8 @@ from gpuprov.model.progress import Progress, Report
 from gpuprov.model.run import HostResult, HostState
 from gpuprov.provision.cloud import cloud_hosts, login_keys, wait_for_hosts
 from gpuprov.provision.image_clean import clean_host
-from gpuprov.spec.types import CloudSpec, PoolSpec
+from gpuprov.spec.cloud import CloudSpec
+from gpuprov.spec.types import PoolSpec
 from gpuprov.store.journal import Journal
 from gpuprov.transport.ssh import connect
 from gpuprov.want.host import host_want

@@ -14,7 +14,7 @@ from gpuprov.cloud.types import Image, InstanceHealth
 from gpuprov.lock.types import LockedImage
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Report, ignore_progress
-from gpuprov.spec.types import CloudSpec
+from gpuprov.spec.cloud import CloudSpec
 
 _HOME_REGIONS: Final = {"aws": "us-east-1", "aws-cn": "cn-north-1", "aws-us-gov": "us-gov-west-1"}
 """A region of each partition that every account may use."""

@@ -16,7 +16,7 @@ from botocore.credentials import (
 
 from gpuprov.cloud.aws_errors import translated
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
-from gpuprov.spec.types import CloudSpec
+from gpuprov.spec.cloud import CloudSpec
 
 CONFIG: Final = Config(
     connect_timeout=10,

@@ -11,7 +11,8 @@ from gpuprov.lock.kernel import FREE, HOLD
 from gpuprov.lock.types import Lock, LockedPool
 from gpuprov.model.version import Constraint, driver_branch, upstream
 from gpuprov.rules.facts import Addresses, FrameworkFacts, InstanceFacts, PoolFacts
-from gpuprov.spec.types import FrameworkSpec, PoolSpec, Spec
+from gpuprov.spec.stack import FrameworkSpec
+from gpuprov.spec.types import PoolSpec, Spec
 
 _VARIANT: Final = re.compile(r"/(cu[0-9]{2,3})/?$")
 """CUDA variant at the end of an index's URL."""

@@ -13,7 +13,8 @@ from gpuprov.lock.kernel import kernel_need
 from gpuprov.lock.pool_input import EqualSet, KernelNeed, PoolInput
 from gpuprov.lock.types import Request
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
-from gpuprov.spec.types import DriverSpec, PoolSpec, Spec
+from gpuprov.spec.stack import DriverSpec
+from gpuprov.spec.types import PoolSpec, Spec
 
 FABRIC_ON_HOST: Final = ("nvswitch", "nvlsm")
 """Fabrics whose manager runs on the host itself."""

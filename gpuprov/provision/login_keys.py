@@ -6,7 +6,7 @@ from typing import Final
 
 from gpuprov.cloud.ssh_keys import find_key
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
-from gpuprov.spec.types import CloudSpec
+from gpuprov.spec.cloud import CloudSpec
 from gpuprov.store.files import read_text
 
 AGENT: Final = "agent"

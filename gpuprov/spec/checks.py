@@ -11,9 +11,10 @@ from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.spec.access_checks import access_problems, tuning_problems
 from gpuprov.spec.cloud_checks import cloud_problems
 from gpuprov.spec.rollout_checks import rollout_problems
+from gpuprov.spec.stack import StackSpec
 from gpuprov.spec.suggest import did_you_mean
 from gpuprov.spec.tree import Decoder
-from gpuprov.spec.types import SourceSpec, StackSpec
+from gpuprov.spec.types import SourceSpec
 from gpuprov.spec.written import WrittenSpec
 
 CATALOG_SOURCES = ("nvidia", "os")

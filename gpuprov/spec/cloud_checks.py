@@ -7,10 +7,11 @@ from typing import Final
 from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.spec.addresses import read_range, refuse_range
+from gpuprov.spec.cloud import CloudNetworkSpec, CloudSpec, PoolCloudSpec
 from gpuprov.spec.scalars import CHECKS
+from gpuprov.spec.storage import StorageSpec
 from gpuprov.spec.storage_checks import LOCAL, local_problems
 from gpuprov.spec.suggest import did_you_mean
-from gpuprov.spec.types import CloudNetworkSpec, CloudSpec, PoolCloudSpec, StorageSpec
 from gpuprov.spec.written import WrittenSpec
 
 BUILDER: Final = "builder"

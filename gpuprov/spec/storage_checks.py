@@ -5,8 +5,8 @@ from typing import Final
 
 from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.spec.storage import StorageSpec
 from gpuprov.spec.suggest import did_you_mean
-from gpuprov.spec.types import StorageSpec
 from gpuprov.spec.written import WrittenSpec
 
 LOCAL: Final = "local"

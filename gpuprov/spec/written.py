@@ -6,19 +6,12 @@ from typing import Annotated
 
 from gpuprov.spec.about import About
 from gpuprov.spec.access import AccessSpec
+from gpuprov.spec.cloud import TARGET_STACK, CloudSpec, PoolCloudSpec
 from gpuprov.spec.rollout import RolloutSpec
+from gpuprov.spec.stack import StackSpec
+from gpuprov.spec.storage import StorageSpec
 from gpuprov.spec.tuning import TuningSpec
-from gpuprov.spec.types import (
-    TARGET_STACK,
-    Acceptance,
-    CloudSpec,
-    GpuSpec,
-    PoolCloudSpec,
-    PoolOnpremSpec,
-    SourceSpec,
-    StackSpec,
-    StorageSpec,
-)
+from gpuprov.spec.types import Acceptance, GpuSpec, PoolOnpremSpec, SourceSpec
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

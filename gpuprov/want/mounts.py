@@ -7,7 +7,7 @@ from typing import Final
 
 from gpuprov.model.address import member_address
 from gpuprov.model.fact import Value
-from gpuprov.spec.types import StorageSpec
+from gpuprov.spec.storage import StorageSpec
 
 FAMILY: Final = "device"
 _UNITS: Final = "/etc/systemd/system/"

@@ -9,7 +9,9 @@ from host_builders import make_lock, make_pool, make_spec
 from gpuprov.cloud.decide.document import stack_document
 from gpuprov.cloud.types import Document
 from gpuprov.lock.types import Lock, LockedImage
-from gpuprov.spec.types import CloudNetworkSpec, CloudSpec, PoolCloudSpec, PoolSpec, Spec, StorageSpec
+from gpuprov.spec.cloud import CloudNetworkSpec, CloudSpec, PoolCloudSpec
+from gpuprov.spec.storage import StorageSpec
+from gpuprov.spec.types import PoolSpec, Spec
 
 REGION = "us-east-1"
 ACCOUNT = "111122223333"

@@ -16,15 +16,8 @@ from gpuprov.model.fact import Absent, Fact, Known, Observation, Unknown
 from gpuprov.model.package import PackageRow
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.spec.rollout import RolloutSpec
-from gpuprov.spec.types import (
-    ContainerSpec,
-    DriverSpec,
-    FileSpec,
-    GpuSpec,
-    PoolSpec,
-    Spec,
-    StackSpec,
-)
+from gpuprov.spec.stack import ContainerSpec, DriverSpec, StackSpec
+from gpuprov.spec.types import FileSpec, GpuSpec, PoolSpec, Spec
 from gpuprov.want.cdi import CDI_STATE, CDI_UNIT
 from gpuprov.want.components import Components, UnitRow
 from gpuprov.want.expectations import expectations

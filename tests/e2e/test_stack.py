@@ -23,7 +23,8 @@ from gpuprov.cloud.stack import CloudStack
 from gpuprov.cloud.types import Applied, Document, StackPlace
 from gpuprov.model.progress import Progress
 from gpuprov.model.resource import ResourcePlan
-from gpuprov.spec.types import PoolCloudSpec, StorageSpec
+from gpuprov.spec.cloud import PoolCloudSpec
+from gpuprov.spec.storage import StorageSpec
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(420)]
 

@@ -16,7 +16,7 @@ import pytest
 
 from gpuprov.cloud.account import Account as ProductAccount
 from gpuprov.cloud.account import open_account
-from gpuprov.spec.types import CloudNetworkSpec, CloudSpec
+from gpuprov.spec.cloud import CloudNetworkSpec, CloudSpec
 from tests.e2e.account import storage_names
 from tests.live.account import LiveAccount
 from tests.live.settings import needed

@@ -18,7 +18,7 @@ from gpuprov.cloud.account import Account as ProductAccount
 from gpuprov.cloud.account import open_account
 from gpuprov.cloud.console import find_host_keys
 from gpuprov.model.diagnostic import GpuprovError
-from gpuprov.spec.types import CloudSpec
+from gpuprov.spec.cloud import CloudSpec
 from tests.e2e.site import touched
 from tests.live.account import LiveAccount
 from tests.live.conftest import GPU_TYPES

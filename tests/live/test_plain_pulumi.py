@@ -15,7 +15,7 @@ from gpuprov.cloud.account import Account as ProductAccount
 from gpuprov.cloud.decide.document import stack_document
 from gpuprov.cloud.engine import PINNED, find_engine
 from gpuprov.provision.login_keys import login_keys
-from gpuprov.spec.types import CloudSpec
+from gpuprov.spec.cloud import CloudSpec
 from gpuprov.store.settings import PULUMI
 from tests.live.account import LiveAccount
 from tests.live.site import HOST, LiveSite

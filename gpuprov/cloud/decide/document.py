@@ -13,7 +13,8 @@ from gpuprov.cloud.decide.tags import Owner, tags
 from gpuprov.cloud.decide.zones import choose_zone
 from gpuprov.cloud.types import Document
 from gpuprov.lock.types import Lock
-from gpuprov.spec.types import CloudSpec, PoolSpec, Spec
+from gpuprov.spec.cloud import CloudSpec
+from gpuprov.spec.types import PoolSpec, Spec
 
 KIND: Final = "StackDocument"
 API_VERSION: Final = "gpuprov/v1"

@@ -11,7 +11,8 @@ from gpuprov.cloud.decide.storage import VOLUME
 from gpuprov.cloud.decide.tags import Owner, tags
 from gpuprov.cloud.decide.zones import choose_zone
 from gpuprov.lock.types import Lock
-from gpuprov.spec.types import CloudSpec, Spec
+from gpuprov.spec.cloud import CloudSpec
+from gpuprov.spec.types import Spec
 
 HOP_LIMIT: Final = 2
 """IMDSv2's answers may pass one bridge: containers on the host read the role's keys as the host does."""

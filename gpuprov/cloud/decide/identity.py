@@ -7,7 +7,7 @@ from typing import Final
 from gpuprov.cloud.decide.names import role_name
 from gpuprov.cloud.decide.refusals import refuse
 from gpuprov.cloud.decide.tags import Owner, tags
-from gpuprov.spec.types import StorageSpec
+from gpuprov.spec.storage import StorageSpec
 
 _POLICY_LIMIT: Final = 10_240
 """Most characters of a role's inline policies together, white space not counted (IAM quotas, read 2026-11-30)."""

@@ -8,7 +8,7 @@ from gpuprov.cloud.decide.names import GROUP_LIMIT, group_name, shorten
 from gpuprov.cloud.decide.refusals import refuse
 from gpuprov.cloud.decide.tags import Owner, tags
 from gpuprov.cloud.decide.zones import subnet_cidr
-from gpuprov.spec.types import CloudNetworkSpec
+from gpuprov.spec.cloud import CloudNetworkSpec
 
 SSH: Final = 22
 _ANYWHERE: Final = "0.0.0.0/0"

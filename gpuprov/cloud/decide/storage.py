@@ -10,8 +10,9 @@ from gpuprov.cloud.decide.refusals import refuse
 from gpuprov.cloud.decide.standing import Standing, StandingVolume, is_named
 from gpuprov.cloud.decide.tags import Owner, tags
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.spec.cloud import CloudSpec
 from gpuprov.spec.sizes import LARGEST_GIB, size_in_gib
-from gpuprov.spec.types import CloudSpec, StorageSpec
+from gpuprov.spec.storage import StorageSpec
 
 OBJECT, VOLUME = "object", "volume"
 

@@ -5,7 +5,7 @@ from ipaddress import IPv4Network
 from typing import Final
 
 from gpuprov.cloud.decide.refusals import refuse
-from gpuprov.spec.types import CloudNetworkSpec
+from gpuprov.spec.cloud import CloudNetworkSpec
 
 _LETTERS: Final = "abcdefgh"
 """A region has at most six zones today, a to f (us-east-1, 2026-11-30); each letter owns an eighth of the network."""

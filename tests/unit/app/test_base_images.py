@@ -10,8 +10,9 @@ from gpuprov.app.base_images import base_images
 from gpuprov.lock.images import ImageNeed
 from gpuprov.lock.types import Lock, LockedImage
 from gpuprov.model.progress import Progress
+from gpuprov.spec.cloud import CloudSpec
 from gpuprov.spec.decode import load
-from gpuprov.spec.types import CloudSpec, Spec
+from gpuprov.spec.types import Spec
 
 CLOUD = yaml.safe_load((Path(__file__).parents[2] / "cases" / "spec" / "cloud.yaml").read_text())["base"]
 SECOND = "  b: {gpu: none, os: debian-13, cloud: {instance: m7i.large, count: 1}}\nstorage:\n"

@@ -16,7 +16,7 @@ from gpuprov.lock.index import MemoryIndex
 from gpuprov.lock.types import LockedImage
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import ignore_progress
-from gpuprov.spec.types import CloudSpec
+from gpuprov.spec.cloud import CloudSpec
 
 REPORTS: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parents[2] / "cases" / "reports" / "lock_images.yaml").read_text(encoding="utf-8")

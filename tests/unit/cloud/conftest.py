@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gpuprov.cloud.account import Account, open_account
-from gpuprov.spec.types import CloudNetworkSpec, CloudSpec
+from gpuprov.spec.cloud import CloudNetworkSpec, CloudSpec
 
 NUMBER = "123456789012"
 REGION = "us-east-1"

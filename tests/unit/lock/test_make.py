@@ -13,7 +13,8 @@ from gpuprov.lock.text import write_lock
 from gpuprov.lock.types import Lock, LockedSource, Request
 from gpuprov.model.diagnostic import Span
 from gpuprov.spec.rollout import RolloutSpec
-from gpuprov.spec.types import DriverSpec, FileSpec, GpuSpec, PoolSpec, Spec, StackSpec
+from gpuprov.spec.stack import DriverSpec, StackSpec
+from gpuprov.spec.types import FileSpec, GpuSpec, PoolSpec, Spec
 
 IndexOf = Callable[[Any], MemoryIndex]
 OS = [

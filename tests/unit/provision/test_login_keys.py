@@ -8,7 +8,7 @@ import pytest
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.provision import login_keys as module
 from gpuprov.provision.login_keys import login_keys, private_key_file
-from gpuprov.spec.types import CloudNetworkSpec, CloudSpec
+from gpuprov.spec.cloud import CloudNetworkSpec, CloudSpec
 
 
 def cloud(*names: str) -> CloudSpec:

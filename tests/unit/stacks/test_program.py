@@ -18,7 +18,8 @@ from cloud_builders import (
 from gpuprov.cloud.decide.document import builder_document, data_document
 from gpuprov.cloud.decide.natural_keys import NATURAL_KEYS, recovery_key
 from gpuprov.cloud.decide.standing import standing_of
-from gpuprov.spec.types import OpenPortSpec, StorageSpec
+from gpuprov.spec.cloud import OpenPortSpec
+from gpuprov.spec.storage import StorageSpec
 
 pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from host_builders import COMPONENTS, make_lock, make_pool, make_spec
 
-from gpuprov.spec.types import StorageSpec
+from gpuprov.spec.storage import StorageSpec
 from gpuprov.want.files import MARKER
 from gpuprov.want.mounts import MountWant, mount_wants
 from gpuprov.want.pool import pool_want

@@ -10,7 +10,8 @@ from framework_builders import locked_frameworks
 from host_builders import COMPONENTS, VERSIONS, make_lock, make_pool, make_spec, make_want
 
 from gpuprov.model.diagnostic import GpuprovError, Span
-from gpuprov.spec.types import ContainerSpec, PoolSpec
+from gpuprov.spec.stack import ContainerSpec
+from gpuprov.spec.types import PoolSpec
 from gpuprov.want.components import Components
 from gpuprov.want.expectations import expectations
 from gpuprov.want.files import PINS_PATH, pins_file

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from gpuprov.cloud.decide.fleet import PlannedHost, base_image, planned_hosts
 from gpuprov.cloud.decide.standing import Standing, StandingHost, StandingVolume
 from gpuprov.model.diagnostic import GpuprovError
-from gpuprov.spec.types import Spec, StorageSpec
+from gpuprov.spec.storage import StorageSpec
+from gpuprov.spec.types import Spec
 
 NOTHING = Standing()
 A, B, C = (REGION + letter for letter in "abc")

@@ -7,7 +7,7 @@ from cloud_builders import REGION
 from gpuprov.cloud.decide.identity import identity_part, partition, tls_policy
 from gpuprov.cloud.decide.tags import Owner
 from gpuprov.model.diagnostic import GpuprovError
-from gpuprov.spec.types import StorageSpec
+from gpuprov.spec.storage import StorageSpec
 
 OWNER = Owner(spec="train", stack="train")
 

@@ -7,7 +7,7 @@ from cloud_builders import REGION, cloud_network
 from gpuprov.cloud.decide.network import group_part, network_part
 from gpuprov.cloud.decide.tags import Owner
 from gpuprov.model.diagnostic import GpuprovError
-from gpuprov.spec.types import OpenPortSpec
+from gpuprov.spec.cloud import OpenPortSpec
 
 OWNER = Owner(spec="train", stack="train")
 

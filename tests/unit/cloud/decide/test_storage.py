@@ -8,7 +8,8 @@ from gpuprov.cloud.decide.standing import Standing, StandingBucket, StandingHost
 from gpuprov.cloud.decide.storage import bucket_names, bucket_part, check_detaching, size_gib, volume_parts
 from gpuprov.cloud.decide.tags import Owner
 from gpuprov.model.diagnostic import GpuprovError
-from gpuprov.spec.types import CloudSpec, StorageSpec
+from gpuprov.spec.cloud import CloudSpec
+from gpuprov.spec.storage import StorageSpec
 
 OWNER = Owner(spec="train", stack="train")
 HOSTS = {"b": ("ml", "us-east-1b"), "a": ("train", "us-east-1a")}

@@ -1,0 +1,123 @@
+"""The parts of a spec that say what is made in the cloud, and of what kind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from gpuprov.spec.about import About
+from gpuprov.spec.stack import StackSpec
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoolCloudSpec:
+    """The pool's instances in the cloud."""
+
+    instance: Annotated[str, About("Instance type.", check="word", example="p5.48xlarge")]
+    hosts: Annotated[
+        tuple[str, ...], About("Names of the hosts; or give `count`.", check="label", example="[train-a, train-b]")
+    ] = ()
+    count: Annotated[
+        int | None, About("How many hosts; they are named POOL-1 and so on.", maximum=512, example="2")
+    ] = None
+    market: Annotated[
+        str, About("How the capacity is bought.", choices=("on-demand",), later=("spot", "capacity-block"))
+    ] = "on-demand"
+    root: Annotated[int, About("Size of the root volume in GiB.", minimum=8, maximum=16384, example="200")] = 200
+    existing: Annotated[
+        object,
+        About("Instances that are there already.", not_yet="Taking in existing instances is built by a later release."),
+    ] = None
+
+    def names(self, pool: str) -> tuple[str, ...]:
+        """Names of the pool's cloud hosts."""
+        return self.hosts or tuple(f"{pool}-{number}" for number in range(1, (self.count or 0) + 1))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenPortSpec:
+    """A TCP port of the hosts, and who may reach it."""
+
+    port: Annotated[int, About("TCP port.", maximum=65535, example="9400")]
+    ranges: Annotated[tuple[str, ...], About("Names from `ranges`.", check="name", example="[monitoring]")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CloudNetworkSpec:
+    """The network of the cloud hosts."""
+
+    cidr: Annotated[str, About("Private IPv4 range of the network.", check="cidr", example='"10.20.0.0/16"')]
+    ranges: Annotated[
+        Mapping[str, tuple[str, ...]],
+        About(
+            "Named address ranges outside the network.",
+            check="cidr",
+            key="name",
+            example='{office: ["203.0.113.0/24"]}',
+        ),
+    ]
+    ssh_from: Annotated[
+        tuple[str, ...], About("Names from `ranges` that may log in.", check="name", example="[office]")
+    ]
+    open: Annotated[tuple[OpenPortSpec, ...], About("Other ports.", example="[{port: 9400, ranges: [office]}]")] = ()
+    zones: Annotated[
+        tuple[str, ...],
+        About(
+            "Availability zones; those that offer the instance types when left out.",
+            check="word",
+            example="[us-east-1a]",
+        ),
+    ] = ()
+    public: Annotated[
+        bool, About("Whether the hosts have public addresses; hosts without them are built by a later release.")
+    ] = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CloudImageSpec:
+    """What cloud hosts start from."""
+
+    base: Annotated[str, About("The base image: `os` is the OS vendor's own.", choices=("os",))] = "os"
+    bake: Annotated[bool, About("Whether `up` starts new hosts from an image of `image build` where one fits.")] = True
+    builder: Annotated[str, About("Instance type of the builder.", check="word", example="c7i.2xlarge")] = "c7i.2xlarge"
+
+
+TARGET_STACK = About(
+    "Overrides of the spec's stack, field by field, for pools whose hosts are all on this target.",
+    null=False,
+    over="stack",
+    example='{container: {toolkit: "1.17.*"}}',
+)
+"""What is said of the stack of a target; a pool's own override counts more."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CloudSpec:
+    """Hosts that are made in the cloud."""
+
+    account: Annotated[
+        str, About("The account's number; it must be the caller's.", check="account", example='"111122223333"')
+    ]
+    region: Annotated[str, About("Region.", check="region", example="us-east-1")]
+    network: Annotated[CloudNetworkSpec, About("The network of the hosts.")]
+    provider: Annotated[str, About("Whose cloud.", choices=("aws",))] = "aws"
+    profile: Annotated[str | None, About("Profile of the AWS configuration.", check="word", example="train")] = None
+    assume_role: Annotated[
+        str | None, About("ARN of a role to take on.", check="arn", example='"arn:aws:iam::111122223333:role/ops"')
+    ] = None
+    login_keys: Annotated[
+        tuple[str, ...],
+        About(
+            "Who may log in: files of public keys, relative to the spec; `agent` stands for the keys of the SSH agent.",
+            check="login_key",
+            single=True,
+            example="agent",
+        ),
+    ] = ("agent",)
+    user: Annotated[str, About("Login user; the image's own when left out.", check="user", example="admin")] = ""
+    image: Annotated[CloudImageSpec, About("What the hosts start from.")] = field(default_factory=CloudImageSpec)
+    access: Annotated[str, About("How hosts are reached.", choices=("ssh",), later=("ssm",))] = "ssh"
+    state: Annotated[
+        object,
+        About("Where the stack's state is kept.", not_yet="State outside `.gpuprov/` is built by a later release."),
+    ] = None
+    stack: Annotated[StackSpec | None, TARGET_STACK] = None
