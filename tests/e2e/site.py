@@ -6,12 +6,14 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gpuprov.lab.lab import node
+from gpuprov.lab.names import LabNames
 from gpuprov.lab.node import Node
 from gpuprov.lab.state import LabState
 
@@ -105,6 +107,24 @@ class LabSite:
 def touched(ended: Ended) -> dict[str, str]:
     """Host -> state, of an `up --json`."""
     return {host["host"]: host["state"] for host in ended.body["hosts"]}
+
+
+FORGET = "rm -rf /var/cache/gpuprov /var/lib/apt/lists/*"
+"""Deletes what a host's apt knows of any source, which may be gone at any time."""
+
+
+@contextmanager
+def vendor_gone(site: LabSite) -> Iterator[None]:
+    """The vendor's repository has nothing any more, and the hosts remember nothing of it."""
+    place = LabNames(site.lab.id).repository
+    aside = place.with_name("aside")
+    place.rename(aside)
+    try:
+        for name in site.names:
+            site.root(name, FORGET)
+        yield
+    finally:
+        aside.rename(place)
 
 
 def exported(path: Path) -> dict[str, str]:

@@ -34,6 +34,12 @@ PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
+UNTIL_DRAINED = """\
+for second in $(seq 1500); do scontrol show node $SLURMD_NODENAME | grep -q DRAIN && break; sleep 1; done
+sleep 10"""
+"""Work that is not done before its node is asked to take no more, and for a while after that."""
+
+
 @dataclass(kw_only=True)
 class Cluster:
     """Slurm on a lab; leave it as a context manager, and its packages go again."""
@@ -91,9 +97,12 @@ class Cluster:
         rows = self.ask("sinfo --noheader --Node --format='%N %T'").splitlines()
         return dict(row.split() for row in rows)
 
-    def submit(self, node: str, seconds: int) -> str:
-        """A job on a node that writes the boot id when it has worked to its end; returns its number."""
-        script = f"#!/bin/sh\nsleep {seconds}; cat /proc/sys/kernel/random/boot_id >/var/tmp/job-$SLURM_JOB_ID\n"
+    def submit(self, node: str, work: str) -> str:
+        """A job on a node: shell commands without single quotes; returns its number.
+
+        When it has worked to its end, it writes the boot id.
+        """
+        script = f"#!/bin/sh\n{work}; cat /proc/sys/kernel/random/boot_id >/var/tmp/job-$SLURM_JOB_ID\n"
         told = self.ask(f"cd /tmp; printf '{script}' | sbatch --parsable --nodelist={node} --output=/dev/null")
         return told.strip()
 

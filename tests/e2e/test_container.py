@@ -134,7 +134,7 @@ DUMP = "containerd config dump"
 @pytest.mark.matrix
 def test_containerd_has_the_runtime_beside_what_others_import(fresh_lab: Callable[..., LabSite]) -> None:
     """A18 (3): the registries and the runtime are both in what the real containerd reads."""
-    site = fresh_lab("criengine", train=0, cpu=1)
+    site = fresh_lab("crieng", train=0, cpu=1)
     (name,) = site.names
     site.edit("engine: docker", "engine: containerd")
     folder = "/etc/containerd/config.d"

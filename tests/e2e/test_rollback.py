@@ -3,37 +3,19 @@
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gpuprov.lab.names import LabNames
-from tests.e2e.site import GPUPROV, Ended, LabSite, touched
+from tests.e2e.site import GPUPROV, Ended, LabSite, touched, vendor_gone
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
 KEPT = "ls /var/lib/gpuprov/rollback/archives 2>/dev/null || true"
 VERSION = "dpkg-query -W -f='${Version}' "
 TOOLKIT = f"{VERSION} nvidia-container-toolkit"
-GONE = "rm -rf /var/cache/gpuprov /var/lib/apt/lists/*"
-"""What apt knows of any source, which may be deleted at any time."""
-
-
-@contextmanager
-def vendor_gone(site: LabSite) -> Iterator[None]:
-    """The vendor's repository has nothing any more, and the hosts remember nothing of it."""
-    place = LabNames(site.lab.id).repository
-    aside = place.with_name("aside")
-    place.rename(aside)
-    try:
-        for name in site.names:
-            site.root(name, GONE)
-        yield
-    finally:
-        aside.rename(place)
 
 
 def back(site: LabSite, folder: Path, *argv: str, expect: int = 0) -> Ended:
