@@ -6,7 +6,15 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
-from gpuprov.app.base_images import FindImages, base_images, find_in_account
+from gpuprov.app.base_images import (
+    AskImages,
+    FindImages,
+    Published,
+    ask_account,
+    base_images,
+    find_in_account,
+    published,
+)
 from gpuprov.app.definitions import definitions_for
 from gpuprov.app.frameworks import locked_frameworks, withdrawn_frameworks
 from gpuprov.app.lock_file import present_lock, previous_lock
@@ -135,28 +143,34 @@ class Check:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def check(path: Path, report: Report, *, frozen: bool = False) -> Check:
-    """Compare the lock with spec, catalog and what the sources offer now; needs no host.
+def check(path: Path, report: Report, *, frozen: bool = False, ask_images: AskImages = ask_account) -> Check:
+    """Compare the lock with spec, catalog and what sources and account offer now; needs no host.
 
     Args:
         path: the spec.
         report: where progress goes.
         frozen: look at no source, and at no cloud account: only spec and catalog are compared.
+        ask_images: asks the account whether base images are still published; only for a spec with cloud hosts.
 
     Raises:
         GpuprovError: there is no lock (GP-LOCK-005), its text is none, or a source cannot be used.
     """
     site = open_site(path)
     present = present_lock(site)
+    images = Published()
     if present.lock is None:
         verdict = Verdict(reasons=present.reasons)
     else:
         verdict = _judged(site, present.lock, report, frozen=frozen)
-        verdict = replace(verdict, reasons=(*present.reasons, *verdict.reasons))
+        if not frozen:
+            images = published(site.spec, present.lock, report=report, ask=ask_images)
+        reasons = (*present.reasons, *verdict.reasons, *images.reasons)
+        verdict = replace(verdict, reasons=reasons, newer=(*verdict.newer, *images.newer))
     stale = stale_diagnostic(verdict)
     newer = newer_diagnostic(verdict)
     return Check(
-        verdict=verdict, diagnostics=(*site.warnings, *(found for found in (stale, newer) if found is not None))
+        verdict=verdict,
+        diagnostics=(*site.warnings, *images.unknown, *(found for found in (stale, newer) if found is not None)),
     )
 
 

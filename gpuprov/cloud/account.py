@@ -7,13 +7,14 @@ from typing import Any, Final
 
 import boto3
 
-from gpuprov.cloud import buckets, images_aws, instances_aws, lookup
+from gpuprov.cloud import buckets, images_aws, instances_aws, lookup, own_images
 from gpuprov.cloud.aws_errors import code_of, translated
 from gpuprov.cloud.credentials import CONFIG, FreshEnvironment, engine_environment, is_listed, open_session
 from gpuprov.cloud.types import Image, InstanceHealth
 from gpuprov.lock.types import LockedImage
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Report, ignore_progress
+from gpuprov.spec.base_image import base_of
 from gpuprov.spec.cloud import CloudSpec
 
 _HOME_REGIONS: Final = {"aws": "us-east-1", "aws-cn": "cn-north-1", "aws-us-gov": "us-gov-west-1"}
@@ -84,8 +85,14 @@ class Account:
             return buckets.empty(self._client("s3"), name, report=report)
 
     def find_base_image(self, os: str, arch: str) -> LockedImage:
-        """The newest base image of an operating system in the region; GP-CLOUD-018 when there is none."""
+        """The base image of an operating system: the spec's own, else the vendor's newest in the region.
+
+        GP-CLOUD-018 when there is none; GP-CLOUD-070 when it is of another architecture.
+        """
         with self._asking(f"image of {os} ({arch})"):
+            own = base_of(self._cloud.image.bases, os, arch)
+            if own is not None:
+                return own_images.find(self._client, own, os, arch, self.region)
             return images_aws.find_base(self._client("ec2"), os, arch, self.region)
 
     def image_exists(self, image_id: str) -> bool:

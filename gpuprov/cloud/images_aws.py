@@ -1,6 +1,6 @@
 """Machine images in the account: finding, making, waiting, removing."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from gpuprov.lock.types import LockedImage
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Progress, Report
 
-_ARCHITECTURES: Final = {"amd64": "x86_64", "arm64": "arm64"}
+ARCHITECTURES: Final = {"amd64": "x86_64", "arm64": "arm64"}
 """Debian's names of architectures -> EC2's."""
 _GONE: Final = frozenset({"InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidSnapshot.NotFound"})
 _MALFORMED: Final = "InvalidAMIID.Malformed"
@@ -31,10 +31,10 @@ def find_base(ec2: Any, os: str, arch: str, region: str) -> LockedImage:
         )
     filters = [
         {"Name": "name", "Values": [row.name]},
-        {"Name": "architecture", "Values": [_ARCHITECTURES[arch]]},
+        {"Name": "architecture", "Values": [ARCHITECTURES[arch]]},
         {"Name": "state", "Values": ["available"]},
     ]
-    found = _describe(ec2, Owners=[row.owner], Filters=filters)
+    found = describe(ec2, Owners=[row.owner], Filters=filters)
     if not found:
         raise GpuprovError(
             Diagnostic(
@@ -45,19 +45,24 @@ def find_base(ec2: Any, os: str, arch: str, region: str) -> LockedImage:
                 hint="see `aws ec2 describe-images --owners " + row.owner + "`, or use another region",
             )
         )
+    image = newest(found)
+    return LockedImage(os=os, arch=arch, region=region, owner=row.owner, name=image["Name"], id=image["ImageId"])
+
+
+def newest(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The newest of several images."""
     # Names end in the date of the release: they order images that were copied here at the same time.
-    newest = max(found, key=lambda image: (str(image["CreationDate"]), image["Name"]))
-    return LockedImage(os=os, arch=arch, region=region, owner=row.owner, name=newest["Name"], id=newest["ImageId"])
+    return max(found, key=lambda image: (str(image["CreationDate"]), image["Name"]))
 
 
 def exists(ec2: Any, image_id: str) -> bool:
     """Whether an image is there; see `Account.image_exists`."""
-    return _one(ec2, image_id) is not None
+    return one(ec2, image_id) is not None
 
 
 def listed(ec2: Any, spec_name: str, region: str) -> tuple[Image, ...]:
     """Images that were baked for a spec; see `Account.images`."""
-    found = _describe(ec2, Owners=["self"], Filters=[{"Name": "tag:gpuprov:spec", "Values": [spec_name]}])
+    found = describe(ec2, Owners=["self"], Filters=[{"Name": "tag:gpuprov:spec", "Values": [spec_name]}])
     images = (_image(row, region) for row in found)
     return tuple(sorted((image for image in images if image.pool), key=lambda image: (image.made, image.id)))
 
@@ -94,7 +99,7 @@ def wait(ec2: Any, image_id: str, *, seconds: float, report: Report) -> tuple[st
 
     def look() -> bool:
         nonlocal last
-        last = _one(ec2, image_id) or {}
+        last = one(ec2, image_id) or {}
         state = str(last.get("State", "not visible yet"))
         report(Progress(phase="image", subject=image_id, text=state))
         if state in {"failed", "error", "invalid", "deregistered"}:
@@ -129,7 +134,7 @@ def mark_checked(ec2: Any, image_id: str) -> None:
 
 def remove(ec2: Any, image_id: str) -> None:
     """Deregister an image and delete its snapshots; see `Account.remove_image`."""
-    found = _one(ec2, image_id)
+    found = one(ec2, image_id)
     if found is None:
         return
     try:
@@ -165,9 +170,10 @@ def remove_snapshot(ec2: Any, snapshot: str) -> None:
             raise
 
 
-def _one(ec2: Any, image_id: str) -> dict[str, Any] | None:
+def one(ec2: Any, image_id: str) -> dict[str, Any] | None:
+    """An image by its id; None when the caller cannot see it, or it was deregistered."""
     try:
-        found = _describe(ec2, ImageIds=[image_id])
+        found = describe(ec2, ImageIds=[image_id])
     except ec2.exceptions.ClientError as error:
         if code_of(error) in _GONE or code_of(error) == _MALFORMED:
             return None
@@ -175,7 +181,8 @@ def _one(ec2: Any, image_id: str) -> dict[str, Any] | None:
     return next((image for image in found if image.get("State") != "deregistered"), None)
 
 
-def _describe(ec2: Any, **request: Any) -> list[dict[str, Any]]:
+def describe(ec2: Any, **request: Any) -> list[dict[str, Any]]:
+    """All pages of an answer about images."""
     return [image for page in ec2.get_paginator("describe_images").paginate(**request) for image in page["Images"]]
 
 

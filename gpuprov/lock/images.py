@@ -2,11 +2,16 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from gpuprov.lock.architecture import pool_architecture
 from gpuprov.lock.make import ALL
 from gpuprov.lock.types import Lock, LockedImage
+from gpuprov.spec.base_image import base_of
 from gpuprov.spec.types import Spec
+
+IMAGE: Final = "image"
+"""The word of `lock --upgrade` for all base images; no package has this name in a lock of ours."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
@@ -16,10 +21,12 @@ class ImageNeed:
     os: str
     arch: str
     region: str
+    origin: str = ""
+    """Where the spec has it from, in words; empty for the OS vendor's own."""
 
     def __str__(self) -> str:
         """In words."""
-        return f"{self.os} {self.arch} in {self.region}"
+        return f"{self.os} {self.arch} in {self.region}" + (f" ({self.origin})" if self.origin else "")
 
 
 def image_needs(spec: Spec) -> tuple[ImageNeed, ...]:
@@ -27,12 +34,16 @@ def image_needs(spec: Spec) -> tuple[ImageNeed, ...]:
     if spec.cloud is None:
         return ()
     systems = {(pool.os, pool_architecture(spec, pool)) for pool in spec.pools.values() if pool.cloud is not None}
-    return tuple(ImageNeed(os=os, arch=arch, region=spec.cloud.region) for os, arch in sorted(systems))
+    bases = spec.cloud.image.bases
+    return tuple(
+        ImageNeed(os=os, arch=arch, region=spec.cloud.region, origin=str(base_of(bases, os, arch) or ""))
+        for os, arch in sorted(systems)
+    )
 
 
 def need_of(image: LockedImage) -> ImageNeed:
     """The need that an image answers."""
-    return ImageNeed(os=image.os, arch=image.arch, region=image.region)
+    return ImageNeed(os=image.os, arch=image.arch, region=image.region, origin=image.origin)
 
 
 def images_by_need(images: Iterable[LockedImage]) -> Mapping[ImageNeed, LockedImage]:
@@ -48,7 +59,7 @@ def kept_images(
     Args:
         previous: the earlier lock.
         needs: what is needed now.
-        upgrade: names that may move: ALL, or an operating system such as `debian-12`.
+        upgrade: names that may move: ALL, IMAGE, or an operating system such as `debian-12`.
     """
     before = images_by_need(previous.images) if previous is not None else {}
-    return {need: before[need] for need in needs if need in before and not {ALL, need.os} & set(upgrade)}
+    return {need: before[need] for need in needs if need in before and not {ALL, IMAGE, need.os} & set(upgrade)}

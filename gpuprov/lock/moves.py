@@ -119,4 +119,6 @@ def _image_why(was: LockedImage | None, now: LockedImage | None) -> str:
         return "a cloud pool needs it"
     if now is None:
         return "no cloud pool needs it any more"
-    return "--upgrade" if was.region == now.region else f"the hosts are in {now.region}"
+    if was.region != now.region:
+        return f"the hosts are in {now.region}"
+    return "--upgrade" if was.origin == now.origin else f"the spec takes it by {now.origin or 'the OS vendor'}"

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Collection
 
+from gpuprov.lock.images import IMAGE
 from gpuprov.lock.kernel import KERNEL
 from gpuprov.lock.make import ALL
 from gpuprov.lock.types import Lock
@@ -19,7 +20,8 @@ def _names(lock: Lock) -> frozenset[str]:
     packages = {row.name for pool in lock.pools.values() for row in pool.packages}
     python = {row.name for pool in lock.pools.values() if pool.frameworks for row in pool.frameworks.packages}
     kernel = {KERNEL for pool in lock.pools.values() if pool.kernel}
-    return frozenset(packages | python | kernel | {image.os for image in lock.images})
+    images = {name for image in lock.images for name in (IMAGE, image.os)}
+    return frozenset(packages | python | kernel | images)
 
 
 def _unknown(name: str, known: Collection[str]) -> Diagnostic:
@@ -29,6 +31,6 @@ def _unknown(name: str, known: Collection[str]) -> Diagnostic:
         code="GP-LOCK-009",
         address=name,
         summary=f"the lock holds nothing that is called {name}",
-        detail="`--upgrade` takes the name of a locked package, `kernel`, or an operating system for its base image.",
+        detail="`--upgrade` takes the name of a locked package, `kernel`, `image`, or an operating system for its base image.",
         hint=hint,
     )

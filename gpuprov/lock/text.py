@@ -60,7 +60,7 @@ def _body(lock: Lock) -> dict[str, Any]:
         "sources": [_source(source) for source in sorted(lock.sources, key=lambda s: s.name)],
         "pools": {name: _pool(lock.pools[name]) for name in sorted(lock.pools)},
         # Not written where there is none: a lock without a cloud target keeps its digest.
-        **({"images": [asdict(image) for image in sorted(lock.images)]} if lock.images else {}),
+        **({"images": [_image(image) for image in sorted(lock.images)]} if lock.images else {}),
     }
 
 
@@ -76,7 +76,13 @@ def _read_image(row: Fields) -> LockedImage:
         owner=row.text("owner"),
         name=row.text("name"),
         id=row.text("id"),
+        origin=row.text("origin") if row.has("origin") else "",
     )
+
+
+def _image(image: LockedImage) -> dict[str, str]:
+    # Locks of before there were other images than the vendors' keep their digest.
+    return {key: value for key, value in asdict(image).items() if value or key != "origin"}
 
 
 def _source(source: LockedSource) -> dict[str, Any]:

@@ -132,6 +132,8 @@ class LockedImage:
     """The image's name, for people."""
     id: str
     """`ami-...`."""
+    origin: str = ""
+    """Where the spec has it from, in words; empty for the OS vendor's own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -34,6 +34,8 @@ class Stale(StrEnum):
     """The source no longer offers the pinned version."""
     CHANGED = "a package changed"
     """The source offers the pinned version with another content."""
+    IMAGE = "a base image was withdrawn"
+    """Hosts can no longer be started from the locked image."""
     FORMAT = "the lock has another form"
     """Another release of gpuprov wrote it."""
     EDITED = "the lock was changed by hand"
@@ -197,7 +199,7 @@ def _image_reasons(lock: Lock, needs: Sequence[ImageNeed]) -> Iterator[StaleReas
                 kind=Stale.SPEC,
                 address=f"images.{need.os}",
                 locked=f"{there.id} for {need}" if there else "no such base image",
-                found="no cloud pool of it" if there else f"a cloud pool of {need}",
+                found="no cloud pool that asks for it" if there else f"a cloud pool that asks for {need}",
             )
 
 

@@ -189,6 +189,13 @@ CODES: Final[dict[str, Code]] = {
     "GP-CLOUD-025": Code(S.FAILED, "AWS cannot be reached"),
     "GP-CLOUD-026": Code(S.NOT_FOUND, "there is no such cloud host, bucket or volume"),
     "GP-CLOUD-027": Code(S.REFUSED, "a stack of another name stands in the folder: the spec was renamed"),
+    "GP-CLOUD-070": Code(S.REFUSED, "a base image is of another architecture than its hosts"),
+    "GP-CLOUD-071": Code(S.INCOMPLETE, "whether a base image is still published could not be asked"),
+    "GP-CLOUD-072": Code(S.DONE, "the lock moved on since an image was baked"),
+    "GP-CLOUD-073": Code(S.DIFFERENT, "an image is not what its record says"),
+    "GP-CLOUD-074": Code(S.REFUSED, "instances that are there already cannot be taken as hosts"),
+    "GP-CLOUD-075": Code(S.REFUSED, "a resource of the account cannot be taken into the stack"),
+    "GP-CLOUD-076": Code(S.DONE, "a resource of the account was taken into the stack"),
     # lab
     "GP-LAB-001": Code(S.USAGE, "the lab needs root"),
     "GP-LAB-002": Code(S.FAILED, "the lab cannot be built"),

@@ -5,6 +5,10 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from gpuprov.spec.about import About
+from gpuprov.spec.base_image import BaseImageSpec
+from gpuprov.spec.cloud_network import ExistingNetworkSpec, JumpSpec
+from gpuprov.spec.cloud_state import CloudStateSpec
+from gpuprov.spec.market import MarketSpec
 from gpuprov.spec.stack import StackSpec
 
 
@@ -77,6 +81,15 @@ class CloudImageSpec:
     """What cloud hosts start from."""
 
     base: Annotated[str, About("The base image: `os` is the OS vendor's own.", choices=("os",))] = "os"
+    bases: Annotated[
+        Mapping[str, BaseImageSpec],
+        About(
+            "Base images of your own, by operating system, or by `OS-ARCHITECTURE`, in place of the vendor's; `lock` "
+            "finds them, and pins their ids.",
+            key="word",
+            example='{debian-12: {owner: self, name: "golden-debian-12-*"}}',
+        ),
+    ] = field(default_factory=dict)
     bake: Annotated[bool, About("Whether `up` starts new hosts from an image of `image build` where one fits.")] = True
     builder: Annotated[str, About("Instance type of the builder.", check="word", example="c7i.2xlarge")] = "c7i.2xlarge"
 

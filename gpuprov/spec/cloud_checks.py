@@ -7,6 +7,7 @@ from typing import Final
 from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.spec.addresses import read_range, refuse_range
+from gpuprov.spec.base_image_checks import base_problems
 from gpuprov.spec.cloud import CloudNetworkSpec, CloudSpec, PoolCloudSpec
 from gpuprov.spec.scalars import CHECKS
 from gpuprov.spec.storage import StorageSpec
@@ -49,6 +50,8 @@ def cloud_problems(spec: WrittenSpec) -> Iterator[Diagnostic]:
     yield from local_problems(spec)
     if spec.targets.cloud is not None:
         yield from _target(spec.targets.cloud)
+        systems = frozenset(pool.os or spec.os for pool in spec.pools.values() if pool.cloud is not None)
+        yield from base_problems(spec.targets.cloud.image.bases, systems, f"{_AT}.image.bases")
 
 
 def _hosts(pool: str, cloud: PoolCloudSpec, at: str, taken: dict[str, str]) -> Iterator[Diagnostic]:

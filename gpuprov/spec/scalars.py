@@ -152,6 +152,12 @@ _PYTHON_VERSION: Final = (
 )
 _PYTHON_CLAUSE: Final = re.compile(rf"((==|!=)?\s*[0-9]+(\.[0-9]+)*\.\*|(==|!=|~=|>=|<=|>|<)?\s*{_PYTHON_VERSION}|\*)")
 _ACCOUNT: Final = r"[0-9]{12}"
+_AMI: Final = r"ami-([0-9a-f]{8}|[0-9a-f]{17})"
+_IMAGE_OWNER: Final = r"[0-9]{12}|self|amazon"
+# EC2 API Reference, CreateImage, Name (seen 2026-11-30), and the two wildcards of DescribeImages' filters.
+_IMAGE_NAME: Final = r"[A-Za-z0-9()\[\] ./'@_*?-]{3,128}"
+# Systems Manager API Reference, PutParameter, Name (seen 2026-11-30); a version may stand behind it.
+_PARAMETER: Final = r"(/[A-Za-z0-9_.-]+){1,15}(:[0-9]+)?"
 _ARN: Final = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+"
 # As `uname -r` prints it: three numbers, then what the OS adds, with the flavour at the end.
 _KERNEL: Final = r"hold|free|[0-9]+\.[0-9]+\.[0-9]+[0-9a-z.+~-]*-[0-9a-z-]*[a-z][0-9a-z-]*"
@@ -224,6 +230,25 @@ CHECKS: Final[dict[str, Check]] = {
         _fits(_ACCOUNT, "an account has twelve digits"),
         quoted=True,
         pattern=_ACCOUNT,
+    ),
+    "ami": Check(
+        "the id of a machine image, such as ami-0123456789abcdef0", _fits(_AMI, "no image has such an id"), pattern=_AMI
+    ),
+    "image_owner": Check(
+        'the twelve digits of an account, such as "136693071363", or self or amazon',
+        _fits(_IMAGE_OWNER, "no account publishes images under this name"),
+        quoted=True,
+        pattern=_IMAGE_OWNER,
+    ),
+    "image_name": Check(
+        "the name of a machine image, which may hold * and ?",
+        _fits(_IMAGE_NAME, "no image has such a name"),
+        pattern=_IMAGE_NAME,
+    ),
+    "parameter": Check(
+        "the whole name of a parameter, such as /aws/service/debian/release/12/latest/amd64",
+        _fits(_PARAMETER, "no parameter has such a name"),
+        pattern=_PARAMETER,
     ),
     "arn": Check("the ARN of a role", _fits(_ARN, "no role has such an ARN"), pattern=_ARN),
     "region": Check("a region, such as us-east-1", _fits(_REGION, "no region has such a name"), pattern=_REGION),

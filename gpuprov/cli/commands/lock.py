@@ -18,8 +18,8 @@ from gpuprov.render.terminal import Terminal, open_terminal
 @spec_option
 @click.option(
     "--upgrade", "upgrade", multiple=True, is_flag=False, flag_value="*", metavar="[NAME]",
-    help="Let a package move to the newest version that the spec allows, an operating system's base image, or what "
-    "`kernel: hold` holds (`--upgrade kernel`); without a name, all but kernels.",
+    help="Let a package move to the newest version that the spec allows, the base images (`--upgrade image`, or one by "
+    "its operating system), or what `kernel: hold` holds (`--upgrade kernel`); without a name, all but kernels.",
 )  # fmt: skip
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; end with status 5 when the lock is stale.")
 @click.option("--frozen", is_flag=True, help="As --check, by spec and catalog alone: no source is asked.")
@@ -67,6 +67,6 @@ def _check(spec: Path, terminal: Terminal, *, frozen: bool, as_json: bool) -> in
     show_diagnostics(checked.diagnostics, terminal)
     if as_json:
         show_json(verdict_body(checked.verdict, checked.diagnostics), terminal)
-    elif checked.verdict.fresh:
+    elif checked.verdict.fresh and not status_of(checked.diagnostics):
         terminal.out.print("the lock fits spec and catalog; no source was asked" if frozen else "the lock is fresh")
     return int(status_of(checked.diagnostics))
