@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from gpuprov.cloud.files import LocalFiles, StateFiles
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.resource import ResourceChange
+from gpuprov.spec.cloud_state import PASSPHRASE
 
 Document = Mapping[str, object]
 """The stack document: plain JSON with every decision made; `stacks/aws` turns it into resources."""
@@ -19,10 +21,21 @@ class StackPlace:
     name: str
     """`train` for the spec's hosts, `train-image-POOL` for a builder."""
     folder: Path
-    """`.gpuprov/cloud` beside the spec: state, backups, engine output, passphrase (mode 0600), known_hosts."""
+    """`.gpuprov/cloud` beside the spec: state, backups, engine output, passphrase (mode 0600), known_hosts.
+
+    Where the state is in a bucket, its backups are there too."""
     environment: Mapping[str, str]
     """What the engine and its plugin get besides this process's own environment: AWS_* of the account."""
     region: str
+    bucket: StateFiles | None = None
+    """Where the state is kept when it is not in the folder."""
+    secrets: str = PASSPHRASE
+    """What locks the secrets in the state, as the spec writes it."""
+
+    @property
+    def files(self) -> StateFiles:
+        """The files of the state."""
+        return self.bucket or LocalFiles(self.folder)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,6 +99,27 @@ class InstanceHealth:
     private_address: str = ""
     public_address: str = ""
     """Another one after each stop and start, without the stack's state knowing; empty while there is none."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reservation:
+    """Capacity that the account has reserved in one zone: a capacity reservation, or a capacity block."""
+
+    id: str
+    type: str
+    zone: str
+    state: str
+    """EC2's word: active | scheduled | pending | expired | ..."""
+    total: int
+    free: int
+    kind: str = "default"
+    """default | capacity-block."""
+    platform: str = "Linux/UNIX"
+    tenancy: str = "default"
+    begins: str = ""
+    """UTC time, ISO; empty where AWS gives none."""
+    ends: str = ""
+    """UTC time, ISO; empty for one without an end."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -87,7 +87,7 @@ def instance_facts(spec: Spec) -> Iterator[InstanceFacts]:
                 gpu_model=pool.gpu.model if pool.gpu else "",
                 gpu_count=pool.gpu.per_host if pool.gpu else 0,
                 region=spec.cloud.region if spec.cloud is not None else "",
-                market=pool.cloud.market,
+                market=pool.cloud.market.kind,
                 catalog=spec.catalog,
             )
     if spec.cloud is not None:

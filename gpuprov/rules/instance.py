@@ -46,7 +46,7 @@ def _sold(facts: InstanceFacts, row: InstanceRow) -> tuple[Answer, ...]:
                 summary=f"{row.id} is sold in capacity blocks alone",
                 facts=_said(facts, row, "capacity_block_only"),
                 consequence="An instance that is asked for on demand would not be had.",
-                satisfies="take a type that is sold on demand",
+                satisfies="write `market: {kind: capacity-block, id: cr-...}`, or take a type that is sold on demand",
             ),
         )
     if row.regions and facts.region and facts.region not in row.regions:

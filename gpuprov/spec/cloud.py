@@ -23,9 +23,27 @@ class PoolCloudSpec:
     count: Annotated[
         int | None, About("How many hosts; they are named POOL-1 and so on.", maximum=512, example="2")
     ] = None
+    min_hosts: Annotated[
+        int | None,
+        About(
+            "How many hosts must come up for a run to go on when AWS does not give them all; all when left out.",
+            maximum=512,
+            example="2",
+        ),
+    ] = None
     market: Annotated[
-        str, About("How the capacity is bought.", choices=("on-demand",), later=("spot", "capacity-block"))
-    ] = "on-demand"
+        MarketSpec,
+        About("How the capacity of new hosts is bought.", example="{kind: capacity-block, id: cr-0123456789abcdef0}"),
+    ] = field(default_factory=MarketSpec)
+    role: Annotated[
+        str,
+        About(
+            "Name of a role of the account that the hosts act as, in place of one that gpuprov makes; it has one "
+            "instance profile, lets EC2 take it on, and holds what `gpuprov policy hosts POOL` prints.",
+            check="role",
+            example="gpu-hosts",
+        ),
+    ] = ""
     root: Annotated[int, About("Size of the root volume in GiB.", minimum=8, maximum=16384, example="200")] = 200
     existing: Annotated[
         object,
@@ -49,7 +67,6 @@ class OpenPortSpec:
 class CloudNetworkSpec:
     """The network of the cloud hosts."""
 
-    cidr: Annotated[str, About("Private IPv4 range of the network.", check="cidr", example='"10.20.0.0/16"')]
     ranges: Annotated[
         Mapping[str, tuple[str, ...]],
         About(
@@ -62,6 +79,18 @@ class CloudNetworkSpec:
     ssh_from: Annotated[
         tuple[str, ...], About("Names from `ranges` that may log in.", check="name", example="[office]")
     ]
+    cidr: Annotated[
+        str | None,
+        About(
+            "Private IPv4 range of the network that is made; beside `existing`, the range that its VPC must have.",
+            check="cidr",
+            example='"10.20.0.0/16"',
+        ),
+    ] = None
+    existing: Annotated[
+        ExistingNetworkSpec | None,
+        About("A network that is there already, in place of one that is made.", example="{tags: {role: gpu}}"),
+    ] = None
     open: Annotated[tuple[OpenPortSpec, ...], About("Other ports.", example="[{port: 9400, ranges: [office]}]")] = ()
     zones: Annotated[
         tuple[str, ...],
@@ -72,8 +101,33 @@ class CloudNetworkSpec:
         ),
     ] = ()
     public: Annotated[
-        bool, About("Whether the hosts have public addresses; hosts without them are built by a later release.")
+        bool,
+        About("Whether the hosts have public addresses; those without are reached over `jump` or the site's own way."),
     ] = True
+    egress: Annotated[
+        str | None,
+        About(
+            "How hosts without public addresses reach out: `nat` makes a NAT gateway in each zone in use; with "
+            "`endpoints` they reach S3 and the services of `endpoints`, and nothing else. `nat` when left out.",
+            choices=("nat", "endpoints"),
+        ),
+    ] = None
+    endpoints: Annotated[
+        tuple[str, ...],
+        About(
+            "AWS services with an interface endpoint in the network that is made; S3 always has a gateway endpoint.",
+            check="service",
+            example="[ecr.api, ecr.dkr]",
+        ),
+    ] = ()
+    world: Annotated[
+        tuple[int, ...],
+        About(
+            "Ports that may be open to 0.0.0.0/0 where a range says so: the open world must be said twice.",
+            maximum=65535,
+            example="[443]",
+        ),
+    ] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,6 +171,14 @@ class CloudSpec:
     assume_role: Annotated[
         str | None, About("ARN of a role to take on.", check="arn", example='"arn:aws:iam::111122223333:role/ops"')
     ] = None
+    permissions_boundary: Annotated[
+        str | None,
+        About(
+            "ARN of a policy that bounds every role which gpuprov makes.",
+            check="policy_arn",
+            example='"arn:aws:iam::111122223333:policy/team"',
+        ),
+    ] = None
     login_keys: Annotated[
         tuple[str, ...],
         About(
@@ -129,8 +191,21 @@ class CloudSpec:
     user: Annotated[str, About("Login user; the image's own when left out.", check="user", example="admin")] = ""
     image: Annotated[CloudImageSpec, About("What the hosts start from.")] = field(default_factory=CloudImageSpec)
     access: Annotated[str, About("How hosts are reached.", choices=("ssh",), later=("ssm",))] = "ssh"
+    jump: Annotated[
+        JumpSpec | None,
+        About("The host to go through to the cloud hosts.", example="{host: bastion.example, user: ops}"),
+    ] = None
     state: Annotated[
-        object,
-        About("Where the stack's state is kept.", not_yet="State outside `.gpuprov/` is built by a later release."),
+        CloudStateSpec,
+        About("Where the stack's state is kept.", example="{backend: s3://example-states/train}"),
+    ] = field(default_factory=CloudStateSpec)
+    ttl: Annotated[
+        str | None,
+        About(
+            "How long the hosts are meant to be there, from when the first was made; `destroy --expired` removes them "
+            "after that, and nothing else does.",
+            check="duration",
+            example="12h",
+        ),
     ] = None
     stack: Annotated[StackSpec | None, TARGET_STACK] = None

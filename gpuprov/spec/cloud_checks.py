@@ -9,9 +9,11 @@ from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.spec.addresses import read_range, refuse_range
 from gpuprov.spec.base_image_checks import base_problems
 from gpuprov.spec.cloud import CloudNetworkSpec, CloudSpec, PoolCloudSpec
+from gpuprov.spec.network_checks import WORLD, place_problems
+from gpuprov.spec.market import market_problems
 from gpuprov.spec.scalars import CHECKS
-from gpuprov.spec.storage import StorageSpec
-from gpuprov.spec.storage_checks import LOCAL, local_problems
+from gpuprov.spec.storage import LOCAL, SHARED, StorageSpec
+from gpuprov.spec.storage_checks import local_problems
 from gpuprov.spec.suggest import did_you_mean
 from gpuprov.spec.written import WrittenSpec
 
@@ -42,7 +44,7 @@ def cloud_problems(spec: WrittenSpec) -> Iterator[Diagnostic]:
         at = join("storage", name)
         if storage.kind == LOCAL:
             continue
-        if spec.targets.cloud is None:
+        if spec.targets.cloud is None and storage.kind != SHARED:
             yield _missing(at, f"the storage {name} is made in the cloud, and the spec has no targets.cloud")
         if name in taken:
             yield _wrong(at, f"the name {name} is a host's already", "give the storage a name of its own")
@@ -55,6 +57,10 @@ def cloud_problems(spec: WrittenSpec) -> Iterator[Diagnostic]:
 
 
 def _hosts(pool: str, cloud: PoolCloudSpec, at: str, taken: dict[str, str]) -> Iterator[Diagnostic]:
+    yield from market_problems(cloud.market, f"{at}.market")
+    if cloud.min_hosts is not None and cloud.min_hosts > len(cloud.names(pool)) > 0:
+        what = f"the pool has {len(cloud.names(pool))} host(s), so {cloud.min_hosts} can never come up"
+        yield _wrong(f"{at}.min_hosts", what, "write a smaller number, or take `min_hosts` away")
     if not cloud.hosts and cloud.count is None:
         yield Diagnostic(
             code="GP-SPEC-004",
@@ -110,13 +116,16 @@ def _target(cloud: CloudSpec) -> Iterator[Diagnostic]:
 
 
 def _network(network: CloudNetworkSpec, at: str, region: str) -> Iterator[Diagnostic]:
-    yield from _cidr(network.cidr, f"{at}.cidr")
+    if network.cidr is not None:
+        yield from _cidr(network.cidr, f"{at}.cidr")
+    yield from place_problems(network, at)
     for name, ranges in network.ranges.items():
         where = join(f"{at}.ranges", name)
         if not ranges:
             yield _wrong(where, f"the range {name} holds no addresses", "write at least one, or take the name away")
         for index, text in enumerate(ranges):
-            yield from _width(text, f"{where}[{index}]")
+            if text != WORLD or not network.world:
+                yield from _width(text, f"{where}[{index}]")
         yield from _twice(ranges, where, "range")
     yield from _named(network.ssh_from, f"{at}.ssh_from", network)
     seen: set[int] = set()
@@ -132,14 +141,6 @@ def _network(network: CloudNetworkSpec, at: str, region: str) -> Iterator[Diagno
         if region and not zone.startswith(region):
             yield _wrong(f"{at}.zones[{index}]", f"the zone {zone} is not in {region}", f"for example {region}a")
     yield from _twice(network.zones, f"{at}.zones", "zone")
-    if not network.public:
-        yield Diagnostic(
-            code="GP-SPEC-006",
-            summary="`public: false` is not built by this release",
-            address=f"{at}.public",
-            detail="Hosts without a public address need a way in that a later release builds.",
-            hint="take `public` away; who reaches the hosts is limited by `ranges`",
-        )
 
 
 def _cidr(text: str, at: str) -> Iterator[Diagnostic]:
@@ -158,12 +159,15 @@ def _which(network: IPv4Network) -> str:
 
 
 def _width(text: str, at: str) -> Iterator[Diagnostic]:
-    """Refuse the open world, also in parts: ports of GPU hosts are never open to everybody."""
+    """Refuse the open world, also in parts: ports of GPU hosts are not open to everybody by one word."""
     if refuse_range(text) or read_range(text).prefixlen >= _WIDEST:
         return
-    world = text == "0.0.0.0/0"
+    world = text == WORLD
     what = "0.0.0.0/0 is the whole world" if world else f"{text} is a large part of the whole world"
-    detail = f"gpuprov opens no port to everybody, nor to ranges wider than /{_WIDEST}: two halves are the world too."
+    detail = (
+        f"gpuprov opens a port to everybody only where `world` names it too, and takes no range wider than /{_WIDEST}: "
+        "two halves are the world too."
+    )
     yield _wrong(at, what, "name the networks that people and monitoring come from, such as 203.0.113.0/24", detail)
 
 

@@ -31,6 +31,9 @@ _FILE: Final = ("file[*].sha256", "file[*].mode", "file[*].owner", "file[*].grou
 _SERVICE: Final = ("service[*].active", "service[*].enabled")
 _DRIVER: Final = ("stack.driver.on_disk", "stack.driver.loaded", "stack.driver.nvml")
 _RELOCK: Final = "The lock is stale until `gpuprov lock` ran;"
+_REMOUNT: Final = (
+    "Hosts unmount the old share and mount the new one; where a program uses it, that host's change fails."
+)
 _AS_STACK: Final = "As the same field of the spec's `stack`, on the hosts that it is for."
 
 
@@ -162,6 +165,11 @@ EFFECTS: Final[tuple[Effect, ...]] = (
         Cost.REPLACEMENT,
         "Another type is another instance: refused unless `--replace` names the host.",
     ),
+    _row("pools.*.cloud.market", Cost.NOTHING, "New hosts are bought so; those that stand stay as they were bought."),
+    _row("pools.*.cloud.min_hosts", Cost.NOTHING, "It counts when hosts are made and AWS does not give them all."),
+    _row(
+        "pools.*.cloud.role", Cost.NOTHING, "The pool's hosts act as the other role within seconds; none is made anew."
+    ),
     _row(
         "pools.*.cloud.root", Cost.NOTHING, "The volume grows in place; a smaller one comes only with a new instance."
     ),
@@ -193,8 +201,19 @@ EFFECTS: Final[tuple[Effect, ...]] = (
     _row("targets.cloud.network.ssh_from", Cost.NOTHING, "Rules of the security group change in place."),
     _row("targets.cloud.network.open", Cost.NOTHING, "Rules of the security group change in place."),
     _row("targets.cloud.network.zones", Cost.NOTHING, "It decides about new instances; those that stand stay."),
+    _row("targets.cloud.ttl", Cost.NOTHING, "`destroy --expired` removes the hosts earlier, or later."),
     _row("targets.cloud.profile", Cost.NOTHING, "Another identity makes the changes."),
     _row("targets.cloud.assume_role", Cost.NOTHING, "Another identity makes the changes."),
+    _row(
+        "targets.cloud.state",
+        Cost.NOTHING,
+        "Resources do not see it; while a stack stands elsewhere or under another key, `up` refuses the change.",
+    ),
+    _row(
+        "targets.cloud.permissions_boundary",
+        Cost.NOTHING,
+        "Roles that gpuprov made are bounded by it at once, or no longer.",
+    ),
     _row("targets.cloud.login_keys", Cost.NOTHING, "New instances get the keys; those that stand keep what they have."),
     _row("targets.cloud.user", Cost.NOTHING, "New instances get the user; those that stand keep what they have."),
     _row(
@@ -214,14 +233,24 @@ EFFECTS: Final[tuple[Effect, ...]] = (
         "device[*].mounts",
     ),
     _row("storage.*.filesystem", Cost.NOTHING, "A disk that holds another file system is left alone, and told."),
+    _row("storage.*.server", Cost.RESTART, _REMOUNT, "share[*].source", *_FILE),
+    _row("storage.*.export", Cost.RESTART, _REMOUNT, "share[*].source", *_FILE),
+    _row("storage.*.options", Cost.NOTHING, "They hold from the next mount on, at the latest after a reboot.", *_FILE),
+    _row(
+        "storage.*.service",
+        Cost.REPLACEMENT,
+        "A file system of another service is another one, without the data of the first, which stays.",
+    ),
     _row(
         "storage.*.mount",
         Cost.RESTART,
-        "The disk is mounted there; taken out of the spec it is unmounted, and its data stays.",
+        "The disk or the share is mounted there; taken out of the spec it is unmounted, and its data stays.",
         "device[*].mounts",
+        "share[*].source",
+        "share[*].type",
         *_FILE,
     ),
-    _row("storage.*.pools", Cost.RESTART, "Other hosts mount the disk, or unmount it; its data stays."),
+    _row("storage.*.pools", Cost.RESTART, "Other hosts mount it, or unmount it; its data stays."),
     _row("storage.*.size", Cost.NOTHING, "The volumes grow in place; a smaller one is a new one, without the data."),
     _row("storage.*.prefixes", Cost.NOTHING, "The hosts' policy changes in place."),
     _row("storage.*.write", Cost.NOTHING, "The hosts' policy changes in place."),
@@ -247,6 +276,8 @@ EFFECTS: Final[tuple[Effect, ...]] = (
         *_FILE,
     ),
     _row("access.groups.*.members[*].uid", Cost.OBSERVED, "It counts when the user is made.", "user[*].uid"),
+    _row("access.groups.*.read", Cost.NOTHING, "The policies of the hosts' roles change in place."),
+    _row("access.groups.*.write", Cost.NOTHING, "The policies of the hosts' roles change in place."),
     _row("access.groups.*.gid", Cost.OBSERVED, "It counts when the group is made.", "group[*].gid"),
     _row("access.groups.*.sudo", Cost.NOTHING, "The rule is checked by visudo and replaced, or goes.", *_FILE),
     _row("tuning", Cost.NOTHING, "Settings come into force at once; what was there before comes back.", *_FILE),

@@ -10,8 +10,12 @@ from gpuprov.model.address import pattern_of
 from gpuprov.model.codes import CODES
 from gpuprov.model.version import Constraint
 from gpuprov.spec.addresses import refuse_range
+from gpuprov.spec.cloud_network import PLACE, SERVICE, SUBNET, VPC, refuse_tag
+from gpuprov.spec.cloud_state import BACKEND, SECRETS
 from gpuprov.spec.keys import LIMIT, LIMIT_VALUE, SYSCTL, refuse_key, refuse_login, refuse_setting, refuse_sudo
+from gpuprov.spec.market import GROUP_ARN, PRICE, RESERVATION_ID
 from gpuprov.spec.sizes import refuse_size
+from gpuprov.spec.storage import EXPORT, OPTION, SERVER
 from gpuprov.spec.times import refuse_duration, refuse_window
 
 
@@ -159,6 +163,8 @@ _IMAGE_NAME: Final = r"[A-Za-z0-9()\[\] ./'@_*?-]{3,128}"
 # Systems Manager API Reference, PutParameter, Name (seen 2026-11-30); a version may stand behind it.
 _PARAMETER: Final = r"(/[A-Za-z0-9_.-]+){1,15}(:[0-9]+)?"
 _ARN: Final = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+"
+_POLICY_ARN: Final = r"arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9+=,.@_/-]+"
+_ROLE: Final = r"[A-Za-z0-9+=,.@_-]{1,64}"
 # As `uname -r` prints it: three numbers, then what the OS adds, with the flavour at the end.
 _KERNEL: Final = r"hold|free|[0-9]+\.[0-9]+\.[0-9]+[0-9a-z.+~-]*-[0-9a-z-]*[a-z][0-9a-z-]*"
 _LABEL: Final = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
@@ -225,6 +231,27 @@ CHECKS: Final[dict[str, Check]] = {
     ),
     "user": Check("a user's or a group's name", _fits(_USER, "no user or group has such a name"), pattern=_USER),
     "cidr": Check("a range of IPv4 addresses, such as 203.0.113.0/24", refuse_range),
+    "reservation": Check(
+        "the id of a capacity reservation, such as cr-0123456789abcdef0",
+        _fits(RESERVATION_ID, "no capacity reservation has such an id"),
+        pattern=RESERVATION_ID,
+    ),
+    "group_arn": Check(
+        "the ARN of a resource group",
+        _fits(GROUP_ARN, "it is no ARN of a resource group"),
+        quoted=True,
+        pattern=GROUP_ARN,
+    ),
+    "price": Check('US dollars an hour, such as "12.50"', _fits(PRICE, "it is no price"), quoted=True, pattern=PRICE),
+    "vpc": Check("the id of a VPC", _fits(VPC, "no VPC has such an id"), pattern=VPC),
+    "subnet": Check("the id of a subnet", _fits(SUBNET, "no subnet has such an id"), pattern=SUBNET),
+    "tag": Check("a tag's key or value, as EC2 takes it: 1 to 127 characters", refuse_tag),
+    "service": Check(
+        "the name of an AWS service, as it ends the name of its endpoint service: ecr.api",
+        _fits(SERVICE, "no service has such a name"),
+        pattern=SERVICE,
+    ),
+    "place": Check("a host's name or address", _fits(PLACE, "no host has such a name"), pattern=PLACE),
     "account": Check(
         'the twelve digits of an account, such as "111122223333"',
         _fits(_ACCOUNT, "an account has twelve digits"),
@@ -251,16 +278,43 @@ CHECKS: Final[dict[str, Check]] = {
         pattern=_PARAMETER,
     ),
     "arn": Check("the ARN of a role", _fits(_ARN, "no role has such an ARN"), pattern=_ARN),
+    "policy_arn": Check("the ARN of a policy", _fits(_POLICY_ARN, "no policy has such an ARN"), pattern=_POLICY_ARN),
+    "role": Check(
+        "the name of a role, without its path: letters, digits and + = , . @ _ -, at most 64",
+        _fits(_ROLE, "no role has such a name"),
+        pattern=_ROLE,
+    ),
     "region": Check("a region, such as us-east-1", _fits(_REGION, "no region has such a name"), pattern=_REGION),
     "label": Check(
         "small letters, digits, and - between them, at most 63",
         _fits(_LABEL, "no host can have this name in DNS"),
         pattern=_LABEL,
     ),
+    "backend": Check(
+        "local, or a bucket with a prefix, such as s3://example-states/train",
+        _fits(BACKEND, "the state can be kept in files or in a bucket of S3"),
+        pattern=BACKEND,
+    ),
+    "secrets": Check(
+        "passphrase, or a key of AWS KMS by its alias, its id or its ARN, such as awskms://alias/gpuprov",
+        _fits(SECRETS, "neither a passphrase nor a key of AWS KMS is meant by it"),
+        pattern=SECRETS,
+    ),
     "storage": Check(
         "small letters, digits, and - between them, at most 32",
         _fits(_STORAGE, "a bucket's name cannot hold this name"),
         pattern=_STORAGE,
+    ),
+    "nfs_server": Check(
+        "the name or IPv4 address of a server", _fits(SERVER, "no server has such a name"), pattern=SERVER
+    ),
+    "nfs_export": Check(
+        "the path of an export, such as /srv/data", _fits(EXPORT, "no export is written like this"), pattern=EXPORT
+    ),
+    "mount_option": Check(
+        "one option of mount(8), such as ro or nconnect=4",
+        _fits(OPTION, "no mount option is written like this"),
+        pattern=OPTION,
     ),
     "size": Check("a size in GiB or TiB, such as 500GiB", refuse_size, tags=("str", "int")),
     "duration": Check("a length of time up to 30 days, such as 90s, 30m, 2h or 1d", refuse_duration),

@@ -55,11 +55,13 @@ class SecurityGroup(TypedDict):
 
 
 class Identity(TypedDict):
-    """The hosts' role."""
+    """A role of hosts; `key` is `main`, or `pool/NAME` for a pool's own."""
 
+    key: str
     name: str
     assume_role_policy: dict[str, Any]
     policy: dict[str, Any] | None
+    permissions_boundary: str | None
     tags: Tags
     profile_tags: Tags
 
@@ -88,8 +90,19 @@ class Volume(TypedDict):
     tags: Tags
 
 
+class Market(TypedDict):
+    """How a host's capacity is bought, where that is not on demand."""
+
+    kind: str
+    """spot | capacity-block | reservation."""
+    max_price: str | None
+    """Of spot: the most that an hour may cost; None: the price on demand."""
+    reservation: str | None
+    """Id of what is reserved; None for spot."""
+
+
 class Instance(TypedDict):
-    """One host."""
+    """One host; `identity` is the key of its role, `instance_profile` the name of one that the account had before."""
 
     name: str
     pool: str
@@ -100,6 +113,9 @@ class Instance(TypedDict):
     root_gib: int
     user_data: str
     hop_limit: int
+    identity: str | None
+    instance_profile: str | None
+    market: Market | None
     replace: bool
     tags: Tags
     root_tags: Tags
@@ -116,6 +132,7 @@ class Document(TypedDict):
     network: Network | None
     security_group: SecurityGroup | None
     identity: Identity | None
+    pool_identities: list[Identity]
     buckets: list[Bucket]
     volumes: list[Volume]
     instances: list[Instance]

@@ -3,11 +3,12 @@
 import pulumi
 from document import Instance, Volume
 from identity import MadeIdentity
+from market import buying
 from network import MadeNetwork
 from pulumi_aws import ebs, ec2
 
-_FOR_LIFE = ["ami", "userData"]
-"""What a standing instance keeps whatever the document says: a change of either would replace or stop it."""
+_FOR_LIFE = ["ami", "userData", "instanceMarketOptions", "capacityReservationSpecification"]
+"""What a standing instance keeps whatever the document says: a change would replace or stop it, or be passed over."""
 _ANOTHER = ["instanceType"]
 """What makes another instance. The provider would stop and start the old one: its local disks would be lost unsaid."""
 
@@ -20,7 +21,7 @@ def make_instance(
     Args:
         instance: the document's entry.
         network: what it is put into.
-        identity: what it acts as; None for nothing.
+        identity: what it acts as; None for nothing, or for a profile that the account had before.
         volumes: that will be attached: they are made first, so that a quota on them is met before a GPU is paid for,
             and removed after it, when it no longer holds them.
         public: whether it gets a public address.
@@ -34,7 +35,7 @@ def make_instance(
         subnet_id=network.subnets[instance["subnet"]].id,
         vpc_security_group_ids=[network.group.id],
         associate_public_ip_address=public,
-        iam_instance_profile=identity.profile.name if identity else None,
+        iam_instance_profile=identity.profile.name if identity else instance["instance_profile"],
         user_data=instance["user_data"],
         user_data_replace_on_change=True,  # never a stop and start of a running host
         metadata_options={
@@ -50,6 +51,7 @@ def make_instance(
             "tags": instance["root_tags"],
         },
         tags=instance["tags"],
+        **buying(instance["market"]),
         opts=pulumi.ResourceOptions(
             depends_on=needed,
             ignore_changes=[] if instance["replace"] else _FOR_LIFE,

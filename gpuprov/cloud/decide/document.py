@@ -1,17 +1,18 @@
 """The stack document: every decision about a stack in plain JSON; `stacks/aws` only makes what it says."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from gpuprov.cloud.decide.fleet import PlannedHost, base_image, instance_part, planned_hosts
-from gpuprov.cloud.decide.identity import identity_part
+from gpuprov.cloud.decide.fleet import NO_RESERVATIONS, PlannedHost, base_image, instance_part, planned_hosts
+from gpuprov.cloud.decide.identities import identities
 from gpuprov.cloud.decide.network import group_part, network_part
 from gpuprov.cloud.decide.refusals import refuse
 from gpuprov.cloud.decide.standing import Standing
 from gpuprov.cloud.decide.storage import bucket_names, bucket_part, check_detaching, volume_parts
 from gpuprov.cloud.decide.tags import Owner, tags
 from gpuprov.cloud.decide.zones import choose_zone
-from gpuprov.cloud.types import Document
+from gpuprov.cloud.types import Document, Reservation
 from gpuprov.lock.types import Lock
 from gpuprov.spec.cloud import CloudSpec
 from gpuprov.spec.types import PoolSpec, Spec
@@ -21,6 +22,7 @@ API_VERSION: Final = "gpuprov/v1"
 BUILDER: Final = "builder"
 """Name of the one host of a builder's stack."""
 _NOTHING: Final = Standing()
+NO_PROFILES: Final[Mapping[str, str]] = {}
 
 
 def stack_document(
@@ -32,6 +34,8 @@ def stack_document(
     images: Mapping[str, str],
     replace: Collection[str] = (),
     standing: Standing = _NOTHING,
+    profiles: Mapping[str, str] = NO_PROFILES,
+    reservations: Mapping[str, Sequence[Reservation]] = NO_RESERVATIONS,
 ) -> Document:
     """Decide everything about the stack of a spec's cloud hosts.
 
@@ -43,19 +47,33 @@ def stack_document(
         images: pool -> image that new hosts start from; what runs keeps its own.
         replace: names of hosts, of volumes (`STORAGE/HOST`) and of storages, whose hosts and volumes are made anew.
         standing: what the stack's state holds; its zones, device names and bucket names stay.
+        profiles: role of the account -> its instance profile, for each role that a pool names.
+        reservations: pool -> the reserved capacity that its market names.
 
     Raises:
-        GpuprovError: GP-SPEC-005, GP-SPEC-008, GP-CLOUD-014, GP-CLOUD-018, GP-CLOUD-019, GP-CLOUD-022, GP-LOCK-004.
+        GpuprovError: GP-SPEC-005, GP-SPEC-008, GP-CLOUD-014, GP-CLOUD-018, GP-CLOUD-019, GP-CLOUD-022, GP-CLOUD-050,
+            GP-LOCK-004.
     """
     cloud, owner = _cloud(spec), Owner(spec=spec.name, stack=spec.name)
     bound = standing.without(replace)
-    hosts = planned_hosts(spec, cloud, zones, bound)
+    freed = Counter(host.bought.reservation for name, host in standing.hosts.items() if name in replace)
+    hosts = planned_hosts(spec, cloud, zones, bound, reservations=reservations, freed=freed)
     check_detaching(spec.storage, {host.name for host in hosts}, standing, replace)
     buckets = bucket_names(spec.name, spec.storage, cloud, standing)
     placed = {host.name: (host.pool, host.zone) for host in hosts}
+    who = identities(
+        spec,
+        cloud,
+        buckets,
+        owner,
+        hosts={host.name: host.pool for host in hosts},
+        standing=standing,
+        profiles=profiles,
+    )
     starts = {pool: images.get(pool) or base_image(lock, pool, cloud.region) for pool in {h.pool for h in hosts}}
     return _document(cloud, owner, hosts) | {
-        "identity": identity_part(spec.storage, buckets, cloud.region, owner, stands=standing.role) if hosts else None,
+        "identity": who.main,
+        "pool_identities": list(who.pools),
         "buckets": [
             bucket_part(name, bucket, cloud.region, tags(owner, "bucket", name)) for name, bucket in buckets.items()
         ],
@@ -64,6 +82,7 @@ def stack_document(
             instance_part(
                 host, owner, image=starts[host.pool], keys=login_keys, user=cloud.user, replace=frozenset(replace)
             )
+            | who.entry(host.pool)
             for host in hosts
         ],
     }
@@ -159,6 +178,7 @@ def data_document(document: Document, *, delete: Collection[str]) -> Document:
         "network": None,
         "security_group": None,
         "identity": None,
+        "pool_identities": [],
         "instances": [],
         "buckets": [entry for entry in buckets if entry["name"] not in delete],
         "volumes": [
@@ -181,6 +201,7 @@ def _document(cloud: CloudSpec, owner: Owner, hosts: Sequence[PlannedHost]) -> d
         "network": network_part(cloud.network, cloud.region, zones, owner) if hosts else None,
         "security_group": group_part(cloud.network, owner) if hosts else None,
         "identity": None,
+        "pool_identities": [],
         "buckets": [],
         "volumes": [],
         "instances": [],

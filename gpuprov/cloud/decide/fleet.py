@@ -1,21 +1,26 @@
 """The instances: which, where, from what image."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from gpuprov.cloud.decide.login import user_data
+from gpuprov.cloud.decide.market import Bought, buy, part_of
 from gpuprov.cloud.decide.refusals import refuse
 from gpuprov.cloud.decide.standing import Standing, StandingHost
 from gpuprov.cloud.decide.storage import VOLUME
 from gpuprov.cloud.decide.tags import Owner, tags
 from gpuprov.cloud.decide.zones import choose_zone
+from gpuprov.cloud.types import Reservation
 from gpuprov.lock.types import Lock
 from gpuprov.spec.cloud import CloudSpec
 from gpuprov.spec.types import Spec
 
 HOP_LIMIT: Final = 2
 """IMDSv2's answers may pass one bridge: containers on the host read the role's keys as the host does."""
+
+NO_RESERVATIONS: Final[Mapping[str, Sequence[Reservation]]] = {}
+NOTHING_FREED: Final[Mapping[str, int]] = {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,10 +32,17 @@ class PlannedHost:
     type: str
     root_gib: int
     zone: str
+    bought: Bought = field(default_factory=Bought)
 
 
 def planned_hosts(
-    spec: Spec, cloud: CloudSpec, zones: Mapping[str, Sequence[str]], standing: Standing
+    spec: Spec,
+    cloud: CloudSpec,
+    zones: Mapping[str, Sequence[str]],
+    standing: Standing,
+    *,
+    reservations: Mapping[str, Sequence[Reservation]] = NO_RESERVATIONS,
+    freed: Mapping[str, int] = NOTHING_FREED,
 ) -> tuple[PlannedHost, ...]:
     """Place every cloud host of the spec.
 
@@ -41,16 +53,30 @@ def planned_hosts(
         cloud: its cloud target.
         zones: instance type -> zones of the region that offer it.
         standing: what binds, without what is made anew.
+        reservations: pool -> the reserved capacity that its market names.
+        freed: reservation -> how many hosts in it are made anew.
 
     Raises:
         GpuprovError: GP-SPEC-005 when two pools name one host, or a root volume would shrink; GP-CLOUD-022 when a
-            type is offered in no zone that serves.
+            type is offered in no zone that serves; GP-CLOUD-050 when reserved capacity cannot hold the new hosts.
     """
     hosts: dict[str, PlannedHost] = {}
     for name, pool in sorted(spec.pools.items()):
         if pool.cloud is None:
             continue
-        for host in pool.cloud.names(name):
+        names = pool.cloud.names(name)
+        pinned = {host: zone for host in names if (zone := next(iter(_holding(spec, standing, host)), ""))}
+        bought, reserved = buy(
+            pool.cloud.market,
+            [host for host in names if host not in standing.hosts],
+            pool.cloud.instance,
+            network=cloud.network,
+            reservations=reservations.get(name, ()),
+            freed=freed,
+            pinned=pinned,
+            address=f"pools.{name}.cloud.market",
+        )
+        for host in names:
             if host in hosts:
                 raise refuse(
                     "GP-SPEC-005",
@@ -64,7 +90,9 @@ def planned_hosts(
                 pool=name,
                 type=pool.cloud.instance,
                 root_gib=pool.cloud.root,
-                zone=_zone(spec, cloud, zones, standing, host=host, type_=pool.cloud.instance, pool=name),
+                zone=reserved.get(host)
+                or _zone(spec, cloud, zones, standing, host=host, type_=pool.cloud.instance, pool=name),
+                bought=bought[host] if host in bought else standing.hosts[host].bought,
             )
     return tuple(hosts[host] for host in sorted(hosts))
 
@@ -81,11 +109,7 @@ def _zone(
 ) -> str:
     address = f"pools.{pool}.cloud.instance"
     there = standing.hosts.get(host)
-    holding = {
-        volume.zone: name
-        for name, volume in sorted(standing.volumes.items())
-        if name.partition("/")[2] == host and _wanted(spec, name.partition("/")[0])
-    }
+    holding = _holding(spec, standing, host)
     zone = next(iter(holding), there.zone if there is not None else "")
     if not zone:
         return choose_zone(cloud.network, cloud.region, type_, zones, address=address)
@@ -101,6 +125,15 @@ def _zone(
             hint=f"choose another type, or make it anew elsewhere with `{names}`; a new volume is empty",
         )
     return zone
+
+
+def _holding(spec: Spec, standing: Standing, host: str) -> dict[str, str]:
+    """Zone -> volume that stands there and that the host keeps."""
+    return {
+        volume.zone: name
+        for name, volume in sorted(standing.volumes.items())
+        if name.partition("/")[2] == host and _wanted(spec, name.partition("/")[0])
+    }
 
 
 def _check_root(host: str, pool: str, size: int, there: StandingHost | None) -> None:
@@ -157,6 +190,9 @@ def instance_part(
         "root_gib": host.root_gib,
         "user_data": user_data(host.name, keys, user=user),
         "hop_limit": HOP_LIMIT,
+        "identity": None,
+        "instance_profile": None,
+        "market": part_of(host.bought),
         "replace": host.name in replace,
         "tags": tags(owner, "instance", host.name, pool=host.pool),
         "root_tags": tags(owner, "root", host.name, pool=host.pool),

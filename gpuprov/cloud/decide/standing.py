@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from gpuprov.cloud.decide.market import Bought, bought_of
 from gpuprov.cloud.decide.tags import Tags
 
 
@@ -13,6 +14,9 @@ class StandingHost:
     zone: str
     type: str
     root_gib: int
+    bought: Bought = field(default_factory=Bought)
+    profile: str = ""
+    """Name of its instance profile; empty for none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,6 +84,8 @@ def standing_of(resources: Mapping[str, Mapping[str, object]]) -> Standing:
                 zone=_text(inputs, "availabilityZone"),
                 type=_text(inputs, "instanceType"),
                 root_gib=_number(root, "volumeSize") if isinstance(root, Mapping) else 0,
+                profile=_text(inputs, "iamInstanceProfile"),
+                bought=bought_of(inputs),
             )
         elif kind == "volume":
             attachment = resources.get(f"volume_attachment.{name}", {})

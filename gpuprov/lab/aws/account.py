@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from gpuprov.lab.aws import images as image_names
 from gpuprov.lab.aws.addresses import PublicAddresses
+from gpuprov.lab.aws.capacity import CapacityBook, in_reservation
 from gpuprov.lab.aws.compute import Compute, Record
 from gpuprov.lab.aws.errors import lab_refusal
 from gpuprov.lab.aws.faults import FaultBook
@@ -54,6 +55,7 @@ class Account:
     lock: threading.RLock = field(default_factory=threading.RLock)
     """Held by whoever changes moto's memory."""
     compute: Compute = field(init=False)
+    capacity: CapacityBook = field(init=False)
     addresses: PublicAddresses = field(init=False)
     newest: str = field(init=False, default="")
     """The name of the newest base image."""
@@ -63,6 +65,9 @@ class Account:
     def __post_init__(self) -> None:
         """Put the parts together that need the account."""
         self.addresses = PublicAddresses(self.cloud.public_range, self._public_in_use)
+        self.capacity = CapacityBook(
+            self.cloud.account, self.cloud.region, lambda id_: in_reservation(self.compute.linked(), id_)
+        )
         self.compute = Compute(self.lock, booted=self._booted, moved=self._moved, released=self._released, say=self.say)
 
     def ours(self, backend: Any) -> bool:

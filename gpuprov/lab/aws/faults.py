@@ -18,6 +18,7 @@ IMAGES_PATH = "/gpuprov-lab/images"
 KINDS = {
     "capacity": "RunInstances and StartInstances: InsufficientInstanceCapacity; `zone` and `type` narrow it",
     "quota": "RunInstances: VcpuLimitExceeded, when the account's vCPUs would be more than `limit`",
+    "service-quota": "GetServiceQuota: every quota of EC2 is `limit`",
     "denied": "an action: UnauthorizedOperation or AccessDenied; `action` says which",
     "expired": "every call: the session's token has expired",
     "invalid-key": "every call: the access key is not known",
@@ -125,6 +126,11 @@ class FaultBook:
     def limit(self) -> Fault | None:
         """Return the quota, if one is asked for; it is counted only when it strikes."""
         return self._first("quota")
+
+    def service_quota(self) -> int | None:
+        """What Service Quotas says of every quota, if that is asked for."""
+        found = self._first("service-quota")
+        return None if found is None else found.limit
 
     def impaired(self, names: tuple[str, ...]) -> bool:
         """Whether an instance with one of these names (id, Name tag) fails its status checks."""

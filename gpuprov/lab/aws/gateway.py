@@ -5,6 +5,7 @@ second instance; it honours DryRun in a few calls only; it takes tags that begin
 """
 
 import hashlib
+import io
 import json
 import re
 import socket
@@ -17,7 +18,9 @@ from typing import Any
 from werkzeug.test import run_wsgi_app
 from werkzeug.wrappers import Response
 
+from gpuprov.lab.aws import capacity as reserved
 from gpuprov.lab.aws import faults
+from gpuprov.lab.aws.capacity import CapacityBook
 from gpuprov.lab.aws.errors import corrected_status, error_body
 from gpuprov.lab.aws.faults import FaultBook
 from gpuprov.lab.aws.request import ApiRequest, read_request, set_current
@@ -55,6 +58,7 @@ class Gateway:
         book: the faults.
         account: the account's number, for messages.
         publish_image: publishes a newer base image and returns its id.
+        capacity: what the account has reserved, and answers about it.
         lock: the account's; moto itself has none, and calls come at the same time.
         say: writes a line to the server's log: one for each call, with its action, status and error.
     """
@@ -66,6 +70,7 @@ class Gateway:
         *,
         account: str,
         publish_image: Callable[[], str],
+        capacity: CapacityBook,
         lock: threading.RLock,
         say: Callable[[str], None],
     ) -> None:
@@ -73,6 +78,7 @@ class Gateway:
         self._book = book
         self._account = account
         self._publish_image = publish_image
+        self._capacity = capacity
         self._lock = lock
         self._say = say
         self._repeated = _Repeated()
@@ -88,7 +94,7 @@ class Gateway:
             )
         call = read_request(environ)
         set_current(call)
-        status, headers, body = self._refused(call) or self._answer(call, environ)
+        status, headers, body = self._refused(call) or self._own_answer(call, environ) or self._answer(call, environ)
         code = _CODE.search(body) if status >= _FIRST_ERROR else None
         self._say(f"{call.service}:{call.action} {status} {code[1].decode() if code else ''}".rstrip())
         self._after(call, environ)
@@ -135,6 +141,15 @@ class Gateway:
                 self._repeated.answers[key] = (content, answer)
             return answer
 
+    def _own_answer(self, call: ApiRequest, environ: dict[str, Any]) -> _Answer | None:
+        """Return the answer to a call that moto cannot answer; None for all others."""
+        if call.service not in {"ec2", "servicequotas", "resource-groups"}:
+            return None
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        environ["wsgi.input"] = io.BytesIO(body)
+        quota = self._book.service_quota()
+        return self._capacity.answer(call, environ.get("PATH_INFO", "/"), body, quota=quota)
+
     def _moto_answer(self, environ: dict[str, Any]) -> _Answer:
         """Have moto answer, whole."""
         with self._lock:
@@ -162,7 +177,12 @@ class Gateway:
             ("GET", faults.PATH): self._book.listing,
             ("POST", faults.PATH): lambda: {"id": self._book.add(faults.fault_of(json.loads(body)))},
             ("DELETE", faults.PATH): lambda: {"removed": self._book.remove(None)},
+            ("GET", reserved.PATH): self._capacity.listing,
+            ("POST", reserved.PATH): lambda: {"id": self._capacity.add(json.loads(body))},
         }
+        if path.startswith(f"{reserved.PATH}/"):
+            id_ = path.removeprefix(f"{reserved.PATH}/")
+            doors["DELETE", path] = lambda: {"removed": self._capacity.remove(id_)}
         number = path.removeprefix(f"{faults.PATH}/")
         if number.isdigit():
             doors["DELETE", path] = lambda: {"removed": self._book.remove(int(number))}

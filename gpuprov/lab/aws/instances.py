@@ -13,6 +13,7 @@ from moto.ec2.models.instances import Instance
 from moto.ec2.responses.general import General
 
 from gpuprov.lab.aws.account import Account
+from gpuprov.lab.aws.capacity import BLOCK, lifecycle_of
 from gpuprov.lab.aws.compute import Health, Record, set_state
 from gpuprov.lab.aws.errors import lab_refusal, refusal
 from gpuprov.lab.aws.hooks import Hook
@@ -23,6 +24,7 @@ from gpuprov.lab.aws.offers import gpus_of, vcpus_of
 from gpuprov.lab.aws.request import parameter
 
 _GONE = ("shutting-down", "terminated")
+_RESERVATION = "CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationId"
 
 
 def instance_hooks(account: Account) -> tuple[Hook, ...]:
@@ -71,13 +73,21 @@ class _Desk:
         kind, zone = kwargs["instance_type"], self._zone(kwargs)
         _check_offer(backend.region_name, kind, zone)
         self._check_quota(kind, count)
-        self._check_capacity(kind, zone)
+        market, held = parameter("InstanceMarketOptions.MarketType") or "", parameter(_RESERVATION) or ""
+        if market == BLOCK and not held:
+            raise refusal("InvalidParameterCombination", "A capacity block needs a target Capacity Reservation ID.")
+        if held:
+            self._account.capacity.refuse(held, type_=kind, zone=zone, market=market, count=count)
+        else:
+            self._check_capacity(kind, zone)
         off = self._account.book.boot_off()
         gpu = None if off else gpus_of(kind)
         kwargs["block_device_mappings"] = _with_root(image, kwargs.get("block_device_mappings") or [])
         layers = self._account.images.layers(image_id)
         reservation = original(backend, image_id, count, user_data, groups, **kwargs)
         for instance in reservation.instances:
+            # moto calls everything with a market spot.
+            instance.lifecycle, instance.capacity_reservation_id = lifecycle_of(market), held or None
             if instance.vpc_id not in self._account.routed and not off:
                 set_state(instance, "shutting-down")
                 self._forget(instance)
@@ -101,7 +111,16 @@ class _Desk:
         if before.name in ("pending", "running"):
             return before
         _require(instance, "stopped", what="started")
-        self._check_capacity(instance.instance_type, instance.placement.zone)
+        if instance.capacity_reservation_id:
+            self._account.capacity.refuse(
+                instance.capacity_reservation_id,
+                type_=instance.instance_type,
+                zone=instance.placement.zone,
+                market=instance.lifecycle or "",
+                count=1,
+            )
+        else:
+            self._check_capacity(instance.instance_type, instance.placement.zone)
         original(instance)
         self._account.compute.start(record)
         return before
@@ -115,6 +134,11 @@ class _Desk:
         if before.name in ("stopping", "stopped"):
             return before
         _require(instance, "pending", "running", what="stopped")
+        if instance.lifecycle == "spot":
+            # EC2 User Guide, Spot Instances: one of a one-time request cannot be stopped (read 2026-11-30).
+            raise refusal(
+                "UnsupportedOperation", f"You can't stop the Spot Instance '{instance.id}' of a one-time request."
+            )
         self._account.compute.stop(record, lambda: original(instance))
         return before
 

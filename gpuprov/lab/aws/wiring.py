@@ -27,6 +27,7 @@ def wire(account: Account) -> tuple[Gateway, Callable[[], None]]:
         account.book,
         account=account.cloud.account,
         publish_image=account.publish_image,
+        capacity=account.capacity,
         lock=account.lock,
         say=account.say,
     )

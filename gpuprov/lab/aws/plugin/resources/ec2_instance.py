@@ -1,6 +1,7 @@
 """EC2 instance: what makes, changes and removes it; `instance_outputs` reads it."""
 # ruff: noqa: ARG002 (each handler takes what the protocol in handler.py gives it)
 
+from collections.abc import Callable
 from typing import Any
 
 from gpuprov.lab.aws.plugin.cloud import Call, gone
@@ -20,6 +21,11 @@ _METADATA = {
     "httpTokens": "HttpTokens",
     "httpPutResponseHopLimit": "HttpPutResponseHopLimit",
     "instanceMetadataTags": "InstanceMetadataTags",
+}
+_SPOT = {
+    "maxPrice": "MaxPrice",
+    "spotInstanceType": "SpotInstanceType",
+    "instanceInterruptionBehavior": "InstanceInterruptionBehavior",
 }
 _ROOT = {
     "volumeSize": "VolumeSize",
@@ -71,6 +77,17 @@ class Instance:
         }
         if stopped:
             self._change_stopped(call, identity, stopped)
+        reservation = _reservation(news.get("capacityReservationSpecification"))
+        if changed("capacityReservationSpecification", olds, news) and reservation:
+            self._stopped(
+                call,
+                identity,
+                lambda: call.ec2(
+                    "modify_instance_capacity_reservation_attributes",
+                    InstanceId=identity,
+                    CapacityReservationSpecification=reservation,
+                ),
+            )
         update_ec2_tags(call, identity, olds.get("tags"), news.get("tags"))
 
     def delete(self, call: Call, identity: str, known: Known) -> None:
@@ -102,6 +119,8 @@ class Instance:
             "DisableApiTermination": inputs.get("disableApiTermination"),
             "MetadataOptions": metadata or None,
             "TagSpecifications": specifications or None,
+            "InstanceMarketOptions": _market(inputs.get("instanceMarketOptions")),
+            "CapacityReservationSpecification": _reservation(inputs.get("capacityReservationSpecification")),
         }
         if inputs.get("rootBlockDevice"):
             arguments["BlockDeviceMappings"] = [_root_mapping(call, inputs["ami"], inputs["rootBlockDevice"])]
@@ -177,12 +196,20 @@ class Instance:
             update_ec2_tags(call, volume, olds.get("tags"), news.get("tags"))
 
     def _change_stopped(self, call: Call, identity: str, attributes: dict[str, Any]) -> None:
-        """Stop, change, start: what AWS changes on a stopped instance only."""
+        """Change what AWS changes on a stopped instance only."""
+
+        def change() -> None:
+            for name, value in attributes.items():
+                argument = name[0].upper() + name[1:]
+                call.ec2("modify_instance_attribute", InstanceId=identity, **{argument: value})
+
+        self._stopped(call, identity, change)
+
+    def _stopped(self, call: Call, identity: str, change: Callable[[], Any]) -> None:
+        """Stop, change, start."""
         call.ec2("stop_instances", InstanceIds=[identity])
         self._wait(call, identity, {"stopped"}, {"running", "pending", "stopping"}, "stop")
-        for name, value in attributes.items():
-            argument = name[0].upper() + name[1:]
-            call.ec2("modify_instance_attribute", InstanceId=identity, **{argument: value})
+        change()
         call.ec2("start_instances", InstanceIds=[identity])
         self._wait(call, identity, {"running"}, {"stopped", "pending"}, "start")
 
@@ -204,6 +231,20 @@ def _interfaces(inputs: Known) -> Values:
         "Groups": inputs.get("vpcSecurityGroupIds"),
     }
     return {"NetworkInterfaces": [{name: value for name, value in interface.items() if value is not None}]}
+
+
+def _market(options: Known | None) -> Values | None:
+    """Return how the instance is bought, as RunInstances takes it."""
+    if not options:
+        return None
+    spot = {_SPOT[name]: value for name, value in options.get("spotOptions", {}).items()}
+    return {"MarketType": options["marketType"]} | ({"SpotOptions": spot} if spot else {})
+
+
+def _reservation(specification: Known | None) -> Values | None:
+    """Return which reservation the instance targets, as RunInstances takes it."""
+    target = (specification or {}).get("capacityReservationTarget", {}).get("capacityReservationId")
+    return {"CapacityReservationTarget": {"CapacityReservationId": target}} if target else None
 
 
 def _root_mapping(call: Call, image: str, root: Known) -> Values:
