@@ -18,6 +18,7 @@ from gpuprov.app.hosts import Fleet
 from gpuprov.app.site import open_lock
 from gpuprov.app.staleness import refuse_stale_lock
 from gpuprov.cloud.decide.document import stack_document
+from gpuprov.cloud.decide.surroundings import Surroundings
 from gpuprov.cloud.judgement import judge
 from gpuprov.cloud.recovery import explain
 from gpuprov.cloud.state import StackState
@@ -157,6 +158,10 @@ class CloudGround:
         return self._place.account.offerings({pool.cloud.instance for pool in pools if pool.cloud is not None})
 
     @cached_property
+    def _around(self) -> Surroundings:
+        return self._place.account.surroundings()
+
+    @cached_property
     def _login_keys(self) -> tuple[str, ...]:
         return login_keys(self._place.cloud, self._place.site.path)
 
@@ -172,6 +177,7 @@ class CloudGround:
             images=ids(self._starts[0]),
             replace=self._replace,
             standing=standing_in(state),
+            around=self._around,
         )
 
     def _wait(

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from gpuprov.app.cloud_builders import Builder, builder_places
 from gpuprov.app.site import Site
+from gpuprov.cloud.decide.surroundings import Surroundings
 from gpuprov.cloud.events import PHASE
 from gpuprov.cloud.state import StackState, read_state
 from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, StackPlace
@@ -23,6 +24,9 @@ class Account(Protocol):
 
     def offerings(self, types: Collection[str]) -> Mapping[str, tuple[str, ...]]:
         """Instance type -> zones of the region that offer it."""
+
+    def surroundings(self) -> Surroundings:
+        """What the spec's network names in the account."""
 
     def health(self, ids: Collection[str]) -> Mapping[str, InstanceHealth]:
         """What EC2 says about instances; one that it does not know is missing."""

@@ -13,6 +13,7 @@ from gpuprov.app.hosts import Fleet
 from gpuprov.app.rolling import Work, converge_hosts, look_and_plan
 from gpuprov.app.site import Site
 from gpuprov.cloud.decide.document import BUILDER, builder_document
+from gpuprov.cloud.decide.surroundings import Surroundings
 from gpuprov.cloud.state import StackState
 from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, Made
 from gpuprov.converge.types import RunDocuments
@@ -47,6 +48,9 @@ class Account(Protocol):
 
     def offerings(self, types: Collection[str]) -> Mapping[str, tuple[str, ...]]:
         """Instance type -> zones that offer it."""
+
+    def surroundings(self) -> Surroundings:
+        """What the spec's network names in the account."""
 
     def health(self, ids: Collection[str]) -> Mapping[str, InstanceHealth]:
         """State and checks of instances."""
@@ -128,6 +132,7 @@ def make_builder(shop: Workshop, *, image: str) -> Made:
         zones=shop.account.offerings({shop.cloud.image.builder}),
         login_keys=login_keys(shop.cloud, shop.site.path),
         image=image,
+        around=shop.account.surroundings(),
     )
     again = {host.name for host in shop.stack.state().made.hosts}
     applied = shop.stack.apply(_anew(document, again), replace=tuple(again), report=shop.report, cancel=shop.cancel)

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 import boto3
 
-from gpuprov.cloud import buckets, images_aws, instances_aws, lookup, own_images
+from gpuprov.cloud import buckets, images_aws, instances_aws, lookup, networks_aws, own_images
 from gpuprov.cloud.aws_errors import code_of, translated
 from gpuprov.cloud.credentials import CONFIG, FreshEnvironment, engine_environment, is_listed, open_session
+from gpuprov.cloud.decide.surroundings import Surroundings
 from gpuprov.cloud.types import Image, InstanceHealth
 from gpuprov.lock.types import LockedImage
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -50,6 +51,15 @@ class Account:
         """The zones of the region that offer each instance type, sorted; none for a type that is unknown there."""
         with self._asking("targets.cloud.region"):
             return instances_aws.offerings(self._client("ec2"), types)
+
+    def surroundings(self) -> Surroundings:
+        """What the spec's network names in the account: one that is there, services with endpoints.
+
+        Raises:
+            GpuprovError: GP-CLOUD-030 and GP-CLOUD-031 for a network that is not there, or not one.
+        """
+        with self._asking("targets.cloud.network"):
+            return networks_aws.surroundings(self._client("ec2"), self._cloud.network, self.region)
 
     def health(self, ids: Collection[str]) -> dict[str, InstanceHealth]:
         """What EC2 says of instances; those that it does not know (any more, or yet) are left out."""

@@ -21,6 +21,8 @@ class _Listing:
     rows: str
     id: str
     filters: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    asked: str = "Filters"
+    """The request's name for its filters."""
 
 
 _EC2: Final[Mapping[str, _Listing]] = {
@@ -30,6 +32,16 @@ _EC2: Final[Mapping[str, _Listing]] = {
         "describe_internet_gateways", "InternetGateways", "InternetGatewayId"
     ),
     "aws:ec2/routeTable:RouteTable": _Listing("describe_route_tables", "RouteTables", "RouteTableId"),
+    "aws:ec2/eip:Eip": _Listing("describe_addresses", "Addresses", "AllocationId"),
+    "aws:ec2/natGateway:NatGateway": _Listing(
+        "describe_nat_gateways", "NatGateways", "NatGatewayId", (("state", ("pending", "available")),), asked="Filter"
+    ),
+    "aws:ec2/vpcEndpoint:VpcEndpoint": _Listing(
+        "describe_vpc_endpoints",
+        "VpcEndpoints",
+        "VpcEndpointId",
+        (("vpc-endpoint-state", ("pendingAcceptance", "pending", "available")),),
+    ),
     "aws:ec2/securityGroup:SecurityGroup": _Listing("describe_security_groups", "SecurityGroups", "GroupId"),
     "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": _Listing(
         "describe_security_group_rules", "SecurityGroupRules", "SecurityGroupRuleId"
@@ -81,9 +93,18 @@ def _listed(ec2: Any, listing: _Listing, key: str) -> Iterator[str]:
         {"Name": f"tag:{_TAG}", "Values": [key]},
         *({"Name": name, "Values": list(values)} for name, values in listing.filters),
     ]
-    for page in ec2.get_paginator(listing.operation).paginate(Filters=filters):
+    for page in _pages(ec2, listing.operation, {listing.asked: filters}):
         for row in page[listing.rows]:
-            yield row[listing.id]
+            # Looked at again: what is taken over by mistake would be changed, or deleted, as ours.
+            if _is_tagged(row.get("Tags", ()), key):
+                yield row[listing.id]
+
+
+def _pages(ec2: Any, operation: str, asked: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """All pages of an answer; some operations of EC2 have one page only, and no paginator."""
+    if ec2.can_paginate(operation):
+        return ec2.get_paginator(operation).paginate(**asked)  # type: ignore[no-any-return]
+    return (getattr(ec2, operation)(**asked),)
 
 
 def _instances(client: Client, key: str) -> Iterator[str]:

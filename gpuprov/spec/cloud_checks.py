@@ -1,7 +1,6 @@
 """Checks across the cloud half of a spec: names, ranges and storage against each other and against AWS's limits."""
 
 from collections.abc import Iterator, Sequence
-from ipaddress import IPv4Network
 from typing import Final
 
 from gpuprov.model.address import join
@@ -9,8 +8,8 @@ from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.spec.addresses import read_range, refuse_range
 from gpuprov.spec.base_image_checks import base_problems
 from gpuprov.spec.cloud import CloudNetworkSpec, CloudSpec, PoolCloudSpec
-from gpuprov.spec.network_checks import WORLD, place_problems
 from gpuprov.spec.market import market_problems
+from gpuprov.spec.network_checks import WORLD, place_problems
 from gpuprov.spec.scalars import CHECKS
 from gpuprov.spec.storage import LOCAL, SHARED, StorageSpec
 from gpuprov.spec.storage_checks import local_problems
@@ -23,12 +22,6 @@ _SSH: Final = 22
 _AT: Final = "targets.cloud"
 _WIDEST: Final = 8
 """Shortest prefix of a named range: no network is larger than a /8 in IANA's IPv4 register (seen 2026-11-30)."""
-_LARGEST: Final = 16
-"""Shortest prefix of a VPC (Amazon VPC user guide, VPC CIDR blocks: /16 to /28; seen 2026-11-30)."""
-_SMALLEST: Final = 24
-"""Longest prefix that gpuprov takes: AWS takes /28, but each zone gets a subnet, and AWS keeps 5 addresses of each."""
-_PRIVATE: Final = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
-"""RFC 1918."""
 
 
 def cloud_problems(spec: WrittenSpec) -> Iterator[Diagnostic]:
@@ -116,8 +109,6 @@ def _target(cloud: CloudSpec) -> Iterator[Diagnostic]:
 
 
 def _network(network: CloudNetworkSpec, at: str, region: str) -> Iterator[Diagnostic]:
-    if network.cidr is not None:
-        yield from _cidr(network.cidr, f"{at}.cidr")
     yield from place_problems(network, at)
     for name, ranges in network.ranges.items():
         where = join(f"{at}.ranges", name)
@@ -141,21 +132,6 @@ def _network(network: CloudNetworkSpec, at: str, region: str) -> Iterator[Diagno
         if region and not zone.startswith(region):
             yield _wrong(f"{at}.zones[{index}]", f"the zone {zone} is not in {region}", f"for example {region}a")
     yield from _twice(network.zones, f"{at}.zones", "zone")
-
-
-def _cidr(text: str, at: str) -> Iterator[Diagnostic]:
-    if refuse_range(text):
-        return
-    found = read_range(text)
-    if not any(found.subnet_of(private) for private in _PRIVATE):
-        yield _wrong(at, f"{text} is not a private range", "take one of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16")
-    elif not _LARGEST <= found.prefixlen <= _SMALLEST:
-        detail = f"AWS takes /16 to /28, and gpuprov puts a subnet into each zone: /{_LARGEST} to /{_SMALLEST}."
-        yield _wrong(at, f"the network {text} is too {_which(found)}", "for example 10.20.0.0/16", detail)
-
-
-def _which(network: IPv4Network) -> str:
-    return "large" if network.prefixlen < _LARGEST else "small"
 
 
 def _width(text: str, at: str) -> Iterator[Diagnostic]:

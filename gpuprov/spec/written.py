@@ -197,7 +197,13 @@ class WrittenSpec:
     ] = None
 
 
-SHORTHANDS = {"PackageSpec": "name", "FrameworkSpec": "version", "DrainSpec": "by", "MarketSpec": "kind", "SudoSpec": "all"}
+SHORTHANDS = {
+    "PackageSpec": "name",
+    "FrameworkSpec": "version",
+    "DrainSpec": "by",
+    "MarketSpec": "kind",
+    "SudoSpec": "all",
+}
 """Types that a plain text may stand for, with the field that the text fills."""
 LIST_SHORTHANDS = {"SudoSpec": "commands"}
 """Types that a list may stand for, with the field that the list fills."""

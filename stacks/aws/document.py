@@ -9,6 +9,8 @@ class Subnet(TypedDict):
     """One zone's part of the network."""
 
     name: str
+    id: str | None
+    """Of one that is there already, and is not made."""
     cidr: str
     zone: str
     tags: Tags
@@ -20,15 +22,42 @@ class Tagged(TypedDict):
     tags: Tags
 
 
+class Nat(TypedDict):
+    """A zone's NAT gateway, in a public subnet of its own."""
+
+    name: str
+    cidr: str
+    zone: str
+    tags: Tags
+    subnet_tags: Tags
+    address_tags: Tags
+    route_table_tags: Tags
+
+
+class Endpoint(TypedDict):
+    """A way to one of AWS's services that does not leave the network."""
+
+    name: str
+    service: str
+    interface: bool
+    """Whether it has interfaces in the zones' subnets; else it is a route to S3."""
+    zones: list[str]
+    tags: Tags
+
+
 class Network(TypedDict):
     """The VPC and what belongs to it."""
 
     cidr: str
+    vpc: str | None
+    """Id of one that is there already: then nothing of it is made but the security group."""
     public: bool
     subnets: list[Subnet]
     tags: Tags
     gateway: Tagged | None
-    route_table: Tagged
+    route_table: Tagged | None
+    nats: list[Nat]
+    endpoints: list[Endpoint]
 
 
 class Rule(TypedDict):

@@ -32,7 +32,7 @@ def make_instance(
         ami=instance["image"],
         instance_type=instance["type"],
         availability_zone=instance["zone"],
-        subnet_id=network.subnets[instance["subnet"]].id,
+        subnet_id=network.subnets[instance["subnet"]],
         vpc_security_group_ids=[network.group.id],
         associate_public_ip_address=public,
         iam_instance_profile=identity.profile.name if identity else instance["instance_profile"],

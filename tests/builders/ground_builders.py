@@ -10,6 +10,7 @@ from host_builders import make_lock
 
 from gpuprov.app.cloud_site import CloudSite
 from gpuprov.app.site import Site, open_site
+from gpuprov.cloud.decide.surroundings import Surroundings
 from gpuprov.cloud.state import BUCKET, INSTANCE, VOLUME, Pending, StackState, StateResource, made_of
 from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, InstanceState
 from gpuprov.lock.types import Lock, LockedImage
@@ -178,6 +179,9 @@ class FakeAccount:
         self.lost: dict[str, str] = {}
         """What stands in the account and in no state: tag `gpuprov:id` -> id."""
         self.baked: tuple[Image, ...] = ()
+
+    def surroundings(self) -> Surroundings:
+        return Surroundings()
 
     def offerings(self, types: Collection[str]) -> dict[str, tuple[str, ...]]:
         """Everything is offered in two zones."""

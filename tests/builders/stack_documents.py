@@ -46,10 +46,12 @@ def instance(name: str, *, type_: str = "g6.xlarge") -> dict[str, Any]:
 
 _NETWORK = {
     "cidr": "10.7.0.0/16",
+    "vpc": None,
     "public": False,
     "subnets": [
         {
             "name": "us-east-1a",
+            "id": None,
             "cidr": "10.7.0.0/20",
             "zone": "us-east-1a",
             "tags": tags("subnet", "us-east-1a"),
@@ -58,6 +60,8 @@ _NETWORK = {
     "tags": tags("vpc", "main"),
     "gateway": None,
     "route_table": {"tags": tags("route_table", "main")},
+    "nats": [],
+    "endpoints": [],
 }
 _GROUP = {
     "name": "gpuprov-train",

@@ -4,12 +4,14 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from gpuprov.cloud.decide.existing import existing_part, placed_in
 from gpuprov.cloud.decide.fleet import NO_RESERVATIONS, PlannedHost, base_image, instance_part, planned_hosts
 from gpuprov.cloud.decide.identities import identities
 from gpuprov.cloud.decide.network import group_part, network_part
 from gpuprov.cloud.decide.refusals import refuse
 from gpuprov.cloud.decide.standing import Standing
 from gpuprov.cloud.decide.storage import bucket_names, bucket_part, check_detaching, volume_parts
+from gpuprov.cloud.decide.surroundings import Surroundings
 from gpuprov.cloud.decide.tags import Owner, tags
 from gpuprov.cloud.decide.zones import choose_zone
 from gpuprov.cloud.types import Document, Reservation
@@ -23,6 +25,7 @@ BUILDER: Final = "builder"
 """Name of the one host of a builder's stack."""
 _NOTHING: Final = Standing()
 NO_PROFILES: Final[Mapping[str, str]] = {}
+_ALONE: Final = Surroundings()
 
 
 def stack_document(
@@ -36,6 +39,7 @@ def stack_document(
     standing: Standing = _NOTHING,
     profiles: Mapping[str, str] = NO_PROFILES,
     reservations: Mapping[str, Sequence[Reservation]] = NO_RESERVATIONS,
+    around: Surroundings = _ALONE,
 ) -> Document:
     """Decide everything about the stack of a spec's cloud hosts.
 
@@ -49,12 +53,13 @@ def stack_document(
         standing: what the stack's state holds; its zones, device names and bucket names stay.
         profiles: role of the account -> its instance profile, for each role that a pool names.
         reservations: pool -> the reserved capacity that its market names.
+        around: what was found in the account of what the spec's network names.
 
     Raises:
-        GpuprovError: GP-SPEC-005, GP-SPEC-008, GP-CLOUD-014, GP-CLOUD-018, GP-CLOUD-019, GP-CLOUD-022, GP-CLOUD-050,
-            GP-LOCK-004.
+        GpuprovError: GP-SPEC-005, GP-SPEC-008, GP-CLOUD-014, GP-CLOUD-018, GP-CLOUD-019, GP-CLOUD-022, GP-CLOUD-030
+            to GP-CLOUD-036, GP-CLOUD-050, GP-LOCK-004.
     """
-    cloud, owner = _cloud(spec), Owner(spec=spec.name, stack=spec.name)
+    cloud, owner = placed_in(_cloud(spec), around.network), Owner(spec=spec.name, stack=spec.name)
     bound = standing.without(replace)
     freed = Counter(host.bought.reservation for name, host in standing.hosts.items() if name in replace)
     hosts = planned_hosts(spec, cloud, zones, bound, reservations=reservations, freed=freed)
@@ -71,7 +76,8 @@ def stack_document(
         profiles=profiles,
     )
     starts = {pool: images.get(pool) or base_image(lock, pool, cloud.region) for pool in {h.pool for h in hosts}}
-    return _document(cloud, owner, hosts) | {
+    new = [host for host in hosts if host.name not in bound.hosts]
+    return _document(cloud, owner, hosts, new, around) | {
         "identity": who.main,
         "pool_identities": list(who.pools),
         "buckets": [
@@ -96,8 +102,11 @@ def builder_document(
     zones: Mapping[str, Sequence[str]],
     login_keys: Sequence[str],
     image: str = "",
+    around: Surroundings = _ALONE,
 ) -> Document:
-    """Decide the stack of an image's builder: one instance in a network of its own, without storage or a role.
+    """Decide the stack of an image's builder: one instance without storage or a role, in a network of its own.
+
+    Where the spec's network is one that is there, the builder is put into it.
 
     Args:
         spec: with a cloud target.
@@ -106,11 +115,13 @@ def builder_document(
         zones: instance type -> zones of the region that offer it.
         login_keys: lines of public keys that may log in.
         image: the image to start from.
+        around: as for `stack_document`.
 
     Raises:
         GpuprovError: as `stack_document`.
     """
-    cloud, owner = _cloud(spec), Owner(spec=spec.name, stack=f"{spec.name}:image:{pool.name}")
+    cloud = placed_in(_cloud(spec), around.network)
+    owner = Owner(spec=spec.name, stack=f"{spec.name}:image:{pool.name}")
     if pool.cloud is None:
         raise refuse(
             "GP-SPEC-008",
@@ -123,7 +134,7 @@ def builder_document(
     host = PlannedHost(name=BUILDER, pool=pool.name, type=type_, root_gib=pool.cloud.root, zone=zone)
     start = image or base_image(lock, pool.name, cloud.region)
     instance = instance_part(host, owner, image=start, keys=login_keys, user=cloud.user, replace=())
-    return _document(cloud, owner, (host,)) | {"instances": [instance]}
+    return _document(cloud, owner, (host,), (host,), around) | {"instances": [instance]}
 
 
 def standing_document(spec: Spec, standing: Standing) -> Document:
@@ -132,7 +143,7 @@ def standing_document(spec: Spec, standing: Standing) -> Document:
     It takes neither a region's offers nor login keys, so that a stack can go when neither is to be had.
     """
     cloud, owner = _cloud(spec), Owner(spec=spec.name, stack=spec.name)
-    return _document(cloud, owner, ()) | {
+    return _document(cloud, owner, (), (), _ALONE) | {
         "buckets": [
             bucket_part(name, there.bucket, cloud.region, there.tags)
             for name, there in sorted(standing.buckets.items())
@@ -189,16 +200,25 @@ def data_document(document: Document, *, delete: Collection[str]) -> Document:
     }
 
 
-def _document(cloud: CloudSpec, owner: Owner, hosts: Sequence[PlannedHost]) -> dict[str, object]:
-    """The head of a document, and its network where there are hosts."""
-    zones = {host.zone for host in hosts}
+def _document(
+    cloud: CloudSpec, owner: Owner, hosts: Sequence[PlannedHost], new: Sequence[PlannedHost], around: Surroundings
+) -> dict[str, object]:
+    """The head of a document, and its network where there are hosts.
+
+    Args:
+        cloud: the spec's, placed.
+        owner: whose it is.
+        hosts: all of them.
+        new: those that do not stand yet.
+        around: what was found in the account.
+    """
     return {
         "kind": KIND,
         "apiVersion": API_VERSION,
         "spec": owner.spec,
         "stack": owner.stack,
         "region": cloud.region,
-        "network": network_part(cloud.network, cloud.region, zones, owner) if hosts else None,
+        "network": _network(cloud, owner, hosts, new, around) if hosts else None,
         "security_group": group_part(cloud.network, owner) if hosts else None,
         "identity": None,
         "pool_identities": [],
@@ -206,6 +226,15 @@ def _document(cloud: CloudSpec, owner: Owner, hosts: Sequence[PlannedHost]) -> d
         "volumes": [],
         "instances": [],
     }
+
+
+def _network(
+    cloud: CloudSpec, owner: Owner, hosts: Sequence[PlannedHost], new: Sequence[PlannedHost], around: Surroundings
+) -> dict[str, object]:
+    zones = {host.zone for host in hosts}
+    if around.network is not None:
+        return existing_part(cloud.network, zones, around.network, new=Counter(host.zone for host in new))
+    return network_part(cloud.network, cloud.region, zones, owner, around.services)
 
 
 def _cloud(spec: Spec) -> CloudSpec:

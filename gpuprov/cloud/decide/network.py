@@ -6,7 +6,9 @@ from typing import Final
 
 from gpuprov.cloud.decide.names import GROUP_LIMIT, group_name, shorten
 from gpuprov.cloud.decide.refusals import refuse
+from gpuprov.cloud.decide.surroundings import FoundService
 from gpuprov.cloud.decide.tags import Owner, tags
+from gpuprov.cloud.decide.ways import endpoints_part, has_nat, nat_part
 from gpuprov.cloud.decide.zones import subnet_cidr
 from gpuprov.spec.cloud import CloudNetworkSpec
 
@@ -14,33 +16,44 @@ SSH: Final = 22
 _ANYWHERE: Final = "0.0.0.0/0"
 
 
-def network_part(network: CloudNetworkSpec, region: str, zones: Collection[str], owner: Owner) -> dict[str, object]:
-    """The document's `network`.
+def network_part(
+    network: CloudNetworkSpec, region: str, zones: Collection[str], owner: Owner, services: Mapping[str, FoundService]
+) -> dict[str, object]:
+    """The document's `network` for one that is made.
 
-    Without public addresses there is no gateway to the internet either: the hosts are reached, and reach packages,
-    by the connection that the site gives the VPC itself (VPN, transit gateway).
+    Hosts without public addresses reach out by NAT gateways, and are reached over the connection that the site gives
+    the VPC (a jump host, a VPN, a peering). With `egress: endpoints` there is no way to the internet at all.
 
     Args:
         network: the spec's.
         region: the region.
         zones: the zones in use.
         owner: whose it is.
+        services: those that interface endpoints can be made for.
+
+    Raises:
+        GpuprovError: GP-CLOUD-022, GP-CLOUD-036.
     """
+    cidr = network.cidr or ""
     return {
-        "cidr": str(IPv4Network(network.cidr, strict=False)),  # AWS takes no host part
+        "cidr": str(IPv4Network(cidr, strict=False)),  # AWS takes no host part
+        "vpc": None,
         "public": network.public,
         "subnets": [
             {
                 "name": zone,
-                "cidr": subnet_cidr(network.cidr, zone, region),
+                "id": None,
+                "cidr": subnet_cidr(cidr, zone, region),
                 "zone": zone,
                 "tags": tags(owner, "subnet", zone),
             }
             for zone in sorted(zones)
         ],
         "tags": tags(owner, "vpc", "main"),
-        "gateway": {"tags": tags(owner, "gateway", "main")} if network.public else None,
+        "gateway": {"tags": tags(owner, "gateway", "main")} if network.public or has_nat(network) else None,
         "route_table": {"tags": tags(owner, "route_table", "main")},
+        "nats": nat_part(network, region, zones, owner),
+        "endpoints": endpoints_part(network, region, zones, owner, services),
     }
 
 
@@ -100,19 +113,19 @@ def _reaching(network: CloudNetworkSpec) -> Mapping[tuple[int, str], list[str]]:
                 hint=f"ranges: {', '.join(network.ranges) or 'none'}",
             )
         for cidr in network.ranges[name]:
-            names = reaching.setdefault((port, _closed(cidr, name)), [])
+            names = reaching.setdefault((port, _closed(cidr, name, said_twice=port in network.world)), [])
             if name not in names:
                 names.append(name)
     return reaching
 
 
-def _closed(cidr: str, name: str) -> str:
-    """A range in its one spelling; an open world and IPv6, which the network does not have, are refused."""
+def _closed(cidr: str, name: str, *, said_twice: bool) -> str:
+    """A range in its one spelling; IPv6, which the network does not have, and a world said once are refused."""
     address = f"targets.cloud.network.ranges.{name}"
     found = ip_network(cidr, strict=False)
     if found.version != 4:  # noqa: PLR2004 - the protocol's name
         raise refuse("GP-SPEC-005", f"{cidr} is no IPv4 range", address=address, hint="the network has IPv4 only")
-    if found.prefixlen == 0:
+    if found.prefixlen == 0 and not said_twice:
         raise refuse(
             "GP-SPEC-005",
             f"{cidr} is the whole internet",

@@ -7,7 +7,7 @@ from typing import Final
 from gpuprov.cloud.decide.refusals import refuse
 from gpuprov.spec.cloud import CloudNetworkSpec
 
-_LETTERS: Final = "abcdefgh"
+ZONE_LETTERS: Final = "abcdefgh"
 """A region has at most six zones today, a to f (us-east-1, 2026-11-30); each letter owns an eighth of the network."""
 _SLOT_BITS: Final = 3
 _LARGEST, _SMALLEST = 16, 28
@@ -39,7 +39,7 @@ def subnet_cidr(cidr: str, zone: str, region: str) -> str:
             detail="A zone is the region's name and a letter; local and wavelength zones are not supported.",
             hint=f"write zones such as {region}a",
         )
-    slot = _LETTERS.index(zone.removeprefix(region))
+    slot = ZONE_LETTERS.index(zone.removeprefix(region))
     size = 1 << (32 - network.prefixlen - _SLOT_BITS)
     return f"{network.network_address + slot * size}/{network.prefixlen + _SLOT_BITS}"
 
@@ -47,7 +47,7 @@ def subnet_cidr(cidr: str, zone: str, region: str) -> str:
 def is_zone(zone: str, region: str) -> bool:
     """Whether it is an ordinary availability zone of the region."""
     letter = zone.removeprefix(region)
-    return zone != letter and len(letter) == 1 and letter in _LETTERS
+    return zone != letter and len(letter) == 1 and letter in ZONE_LETTERS
 
 
 def choose_zone(

@@ -11,6 +11,7 @@ from gpuprov.lab.aws.hooks import install
 from gpuprov.lab.aws.instances import instance_hooks
 from gpuprov.lab.aws.networking import network_hooks, network_replacements
 from gpuprov.lab.aws.storage import storage_hooks
+from gpuprov.lab.aws.ways import ways_hooks
 
 
 def wire(account: Account) -> tuple[Gateway, Callable[[], None]]:
@@ -20,7 +21,8 @@ def wire(account: Account) -> tuple[Gateway, Callable[[], None]]:
         GpuprovError: moto lacks what a hook is for.
     """
     account.add_first_image()
-    hooks = (*correction_hooks(), *network_hooks(account), *storage_hooks(account), *instance_hooks(account))
+    corrections = (*correction_hooks(), *ways_hooks())
+    hooks = (*corrections, *network_hooks(account), *storage_hooks(account), *instance_hooks(account))
     take_off = install(hooks, network_replacements(account))
     gateway = Gateway(
         DomainDispatcherApplication(create_backend_app),

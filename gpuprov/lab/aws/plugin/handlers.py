@@ -2,7 +2,15 @@
 
 from collections.abc import Mapping
 
-from gpuprov.lab.aws.plugin.resources import ebs, ec2_groups, ec2_instance, ec2_network, ec2_routes, iam
+from gpuprov.lab.aws.plugin.resources import (
+    ebs,
+    ec2_groups,
+    ec2_instance,
+    ec2_network,
+    ec2_routes,
+    ec2_ways,
+    iam,
+)
 from gpuprov.lab.aws.plugin.resources.handler import Handler
 from gpuprov.lab.aws.plugin.resources.s3_bucket import Bucket
 from gpuprov.lab.aws.plugin.resources.s3_settings import (
@@ -21,6 +29,9 @@ HANDLERS: Mapping[str, Handler] = {
     "aws:ec2/routeTable:RouteTable": ec2_routes.RouteTable(),
     "aws:ec2/routeTableAssociation:RouteTableAssociation": ec2_routes.RouteTableAssociation(),
     "aws:ec2/route:Route": ec2_routes.Route(),
+    "aws:ec2/eip:Eip": ec2_ways.Eip(),
+    "aws:ec2/natGateway:NatGateway": ec2_ways.NatGateway(),
+    "aws:ec2/vpcEndpoint:VpcEndpoint": ec2_ways.VpcEndpoint(),
     "aws:ec2/securityGroup:SecurityGroup": ec2_groups.SecurityGroup(),
     "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": ec2_groups.SecurityGroupRule("ingress"),
     "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": ec2_groups.SecurityGroupRule("egress"),

@@ -145,7 +145,7 @@ class Route:
     def create(self, call: Call, inputs: Known) -> None:
         """CreateRoute; the id is the real provider's: `r-TABLE` and a CRC of the destination."""
         table, cidr = inputs["routeTableId"], inputs["destinationCidrBlock"]
-        call.ec2("create_route", RouteTableId=table, DestinationCidrBlock=cidr, GatewayId=inputs["gatewayId"])
+        call.ec2("create_route", RouteTableId=table, DestinationCidrBlock=cidr, **_target(inputs))
         call.made = f"r-{table}{zlib.crc32(cidr.encode())}"
 
     def read(self, call: Call, identity: str, known: Known) -> Values | None:
@@ -157,6 +157,7 @@ class Route:
                     "routeTableId": known["routeTableId"],
                     "destinationCidrBlock": route["DestinationCidrBlock"],
                     "gatewayId": route.get("GatewayId"),
+                    "natGatewayId": route.get("NatGatewayId"),
                     "origin": route.get("Origin"),
                     "state": route.get("State"),
                     "region": call.region,
@@ -169,7 +170,7 @@ class Route:
             "replace_route",
             RouteTableId=news["routeTableId"],
             DestinationCidrBlock=news["destinationCidrBlock"],
-            GatewayId=news["gatewayId"],
+            **_target(news),
         )
 
     def delete(self, call: Call, identity: str, known: Known) -> None:
@@ -181,6 +182,11 @@ def _table(call: Call, identity: str) -> Mapping[str, Any] | None:
     """Return a route table as AWS describes it."""
     found = absent(lambda: call.ec2("describe_route_tables", RouteTableIds=[identity])["RouteTables"], _NO_TABLE)
     return found[0] if found else None
+
+
+def _target(inputs: Known) -> Values:
+    """Return where a route leads."""
+    return {"GatewayId": inputs.get("gatewayId"), "NatGatewayId": inputs.get("natGatewayId")}
 
 
 def _delete_route(call: Call, table: str, cidr: str) -> None:
