@@ -12,7 +12,7 @@ import yaml
 from gpuprov.lab.vendor.deb import Entry, write_deb
 from gpuprov.lab.vendor.elf import shared_library, store_number
 from gpuprov.lab.vendor.maintainer import maintainer_scripts
-from gpuprov.lab.vendor.payload import driver_module, forms, program, static_program
+from gpuprov.lab.vendor.payload import compiler, driver_module, forms, program, static_program
 from gpuprov.lab.vendor.standin.forms import render
 
 FOLDER = Path(__file__).parent / "packages"
@@ -137,7 +137,7 @@ def fill(text: str, values: Values, path: Path | None = None) -> str:
 
 def inputs_digest(architecture: str) -> str:
     """Gives a digest over all that the packages are made of: descriptions, forms, programs, this room's code."""
-    digest = hashlib.sha256(architecture.encode())
+    digest = hashlib.sha256(architecture.encode() + compiler())
     room = Path(__file__).parent
     for path in sorted([*room.rglob("*.py"), *room.rglob("*.yaml")]):
         digest.update(str(path.relative_to(room)).encode() + b"\0" + path.read_bytes())
@@ -190,9 +190,10 @@ def _entries(package: Package) -> Iterator[Entry]:
             yield Entry(path=path, link=fill(row["link"], values))
         elif "program" in row:
             data = {key: fill(value, values) for key, value in row.get("data", {}).items()}
-            yield Entry(
-                path=path, data=program(row["program"], form_prefixes=row.get("forms", ()), data=data), mode=0o755
+            made = program(
+                row["program"], form_prefixes=row.get("forms", ()), data=data, answers=row.get("answers", {})
             )
+            yield Entry(path=path, data=made, mode=0o755)
         elif "static" in row:
             yield Entry(path=path, data=static_program(row["static"], values), mode=0o755)
         elif "module" in row:

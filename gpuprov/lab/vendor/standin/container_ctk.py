@@ -22,9 +22,6 @@ def main() -> int:
     """Runs nvidia-ctk."""
     kit = packed()
     arguments = sys.argv[1:]
-    if arguments in (["--version"], ["-v"]):
-        sys.stdout.write(kit.text("nvidia-container-toolkit.ctk-version", version=kit.data["version"]))
-        return 0
     if arguments[:2] == ["runtime", "configure"]:
         return configure(kit, arguments[2:])
     if arguments[:2] == ["cdi", "generate"]:

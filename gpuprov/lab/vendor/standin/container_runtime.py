@@ -18,12 +18,7 @@ from gpuprov.lab.vendor.standin.nvml import Nvml, NvmlError
 def main() -> int:
     """Runs as the runtime or, under that name, as the prestart hook."""
     kit = packed()
-    hook = Path(sys.argv[0]).name.endswith("-hook")
-    if "--version" in sys.argv[1:] or "-v" in sys.argv[1:]:
-        name = "hook" if hook else "runtime"
-        sys.stdout.write(kit.text(f"nvidia-container-toolkit.{name}-version", version=kit.data["version"]))
-        return 0
-    if hook:
+    if Path(sys.argv[0]).name.endswith("-hook"):
         return prestart(kit)
     return runtime(kit, sys.argv[1:])
 

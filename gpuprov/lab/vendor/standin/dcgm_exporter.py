@@ -40,9 +40,6 @@ def main() -> int:
     """Runs dcgm-exporter."""
     kit = packed()
     arguments = sys.argv[1:]
-    if any(argument in {"-v", "--version"} for argument in arguments):
-        sys.stdout.write(kit.text("dcgm-exporter.version", version=kit.data["version"]))
-        return 0
     path = Path(option(arguments, "-f", "--collectors", default=str(DEFAULT_COUNTERS)))
     try:
         nvml = Nvml()

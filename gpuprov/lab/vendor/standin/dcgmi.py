@@ -1,4 +1,4 @@
-"""Stand-in for dcgmi: version and discovery, through a running host engine."""
+"""Stand-in for dcgmi: discovery, through a running host engine."""
 
 import socket
 import sys
@@ -12,9 +12,6 @@ def main() -> int:
     """Runs dcgmi."""
     kit = packed()
     arguments = sys.argv[1:]
-    if arguments in (["--version"], ["-v"]):
-        sys.stdout.write(kit.text("dcgm.version", version=kit.data["version"]))
-        return 0
     if arguments != ["discovery", "-l"]:
         sys.stderr.write("dcgmi (stand-in): only --version and discovery -l\n")
         return 2

@@ -13,9 +13,6 @@ STATE = Path("/run/nvidia-fabricmanager")
 def main() -> int:
     """Runs nv-fabricmanager."""
     kit = packed()
-    if any(argument in {"-v", "--version"} for argument in sys.argv[1:]):
-        sys.stdout.write(kit.text("nv-fabricmanager.version", version=kit.data["version"]))
-        return 0
     status = check(kit, Path("/"))
     if status:
         return status

@@ -1,11 +1,9 @@
 """Stand-in for nv-hostengine: listens on DCGM's port, so that dcgmi can tell whether it runs."""
 
 import socket
-import sys
 import threading
 
 from gpuprov.lab.vendor.standin.daemon import wait_for_end
-from gpuprov.lab.vendor.standin.forms import packed
 
 ADDRESS = ("127.0.0.1", 5555)
 """DCGM's own port (DCGM user guide)."""
@@ -13,10 +11,6 @@ ADDRESS = ("127.0.0.1", 5555)
 
 def main() -> int:
     """Runs nv-hostengine in the foreground, as its unit does."""
-    kit = packed()
-    if "--version" in sys.argv[1:]:
-        sys.stdout.write(kit.text("dcgm.hostengine-version", version=kit.data["version"]))
-        return 0
     server = socket.create_server(ADDRESS)
     threading.Thread(target=_answer, args=(server,), daemon=True).start()
     wait_for_end()

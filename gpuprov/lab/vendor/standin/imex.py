@@ -1,4 +1,4 @@
-"""Stand-in for nvidia-imex: says its version, and stays when the driver's version is its own."""
+"""Stand-in for nvidia-imex: stays when the driver's version is its own."""
 
 import sys
 from pathlib import Path
@@ -10,11 +10,7 @@ from gpuprov.lab.vendor.standin.nvml import loaded_version
 
 def main() -> int:
     """Runs nvidia-imex."""
-    kit = packed()
-    version = kit.data["version"]
-    if "--version" in sys.argv[1:]:
-        sys.stdout.write(kit.text("nvidia-imex.version", version=version))
-        return 0
+    version = packed().data["version"]
     loaded = loaded_version(Path("/"))
     if loaded != version:
         sys.stderr.write(f"nvidia-imex (stand-in): driver {loaded or 'not loaded'}, IMEX {version}\n")

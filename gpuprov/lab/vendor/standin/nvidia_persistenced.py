@@ -13,9 +13,6 @@ PID_FILE = Path("/run/nvidia-persistenced/nvidia-persistenced.pid")
 def main() -> int:
     """Runs nvidia-persistenced."""
     kit = packed()
-    if any(argument in {"-V", "--version"} for argument in sys.argv[1:]):
-        sys.stdout.write(kit.text("nvidia-persistenced.version", version=kit.data["version"]))
-        return 0
     try:
         Nvml()
     except NvmlError as error:

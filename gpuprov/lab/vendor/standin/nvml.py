@@ -4,11 +4,15 @@ The version of the library is read from the file that libnvidia-ml.so.1 points t
 driver set therefore fails here the way the real one does.
 """
 
+from __future__ import annotations
+
 import json
 import os
-import subprocess
 from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False  # not typing's own: its import takes a tenth of a call of nvidia-smi
+if TYPE_CHECKING:
+    from typing import Any
 
 _MODPROBE = "usr/bin/nvidia-modprobe"
 
@@ -75,6 +79,8 @@ class Nvml:
         """Asks nvidia-modprobe to load the module, as the real library does when the device files are missing."""
         program = self.root / _MODPROBE
         if program.exists() and os.geteuid() == 0:
+            import subprocess  # noqa: PLC0415 - as long, and rarely needed
+
             subprocess.run([program, "-s"], check=False, capture_output=True)
         loaded = loaded_version(self.root)
         if loaded is None:

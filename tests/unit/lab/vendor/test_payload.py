@@ -31,12 +31,38 @@ def test_a_form_may_not_be_there_twice(tmp_path: Path, monkeypatch: pytest.Monke
         payload.forms.__wrapped__()
 
 
-def test_a_program_runs_alone_with_its_own_values(tmp_path: Path) -> None:
-    path = tmp_path / "nv-fabricmanager"
-    path.write_bytes(payload.program("fabricmanager", form_prefixes=["nv-fabricmanager"], data={"version": "1.2.3"}))
-    assert path.read_bytes().startswith(b"#!/usr/bin/python3 -IS\n")
-    done = subprocess.run([sys.executable, "-IS", path, "-v"], capture_output=True, text=True, check=False, cwd="/")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "Fabric Manager version is : 1.2.3\n", "")
+def made(folder: Path, *, compiled_by: bytes | None = None) -> Path:
+    """The stand-in of Fabric Manager as a file; with the magic number of another Python where one is given."""
+    data = payload.program(
+        "fabricmanager",
+        form_prefixes=["nv-fabricmanager"],
+        data={"version": "1.2.3"},
+        answers={"-v": "nv-fabricmanager.version"},
+    )
+    path = folder / "nv-fabricmanager"
+    path.write_bytes(data.replace(payload.compiler(), compiled_by) if compiled_by else data)
+    path.chmod(0o755)
+    return path
+
+
+def run(path: Path, *arguments: str, python: str = "/usr/bin/python3") -> tuple[int, str, str]:
+    """Run a program of a node with this Python in the place of the node's."""
+    path.write_bytes(path.read_bytes().replace(b"exec /usr/bin/python3", f"exec {python}".encode()))
+    done = subprocess.run([path, *arguments], capture_output=True, text=True, check=False, cwd="/", env={})
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_what_a_form_answers_alone_needs_no_python(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    assert run(path, "-v", python="/no/python") == (0, "Fabric Manager version is : 1.2.3\n", "")
+    assert run(path, "-x")[0] != 0
+
+
+@pytest.mark.parametrize("compiled_by", [None, b"\x01\x02\r\n"], ids=["this Python", "another Python"])
+def test_a_program_runs_alone_with_its_own_values(tmp_path: Path, compiled_by: bytes | None) -> None:
+    status, stdout, stderr = run(made(tmp_path, compiled_by=compiled_by), python=sys.executable)
+    assert (status, stderr) == (1, "")
+    assert "driver" in stdout, "this machine has none"
 
 
 def test_a_program_is_the_same_bytes_each_time() -> None:
