@@ -19,6 +19,7 @@ from typing import Any, Final
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.store.files import make_folder, read_text, sync_folder, write_text
 from gpuprov.store.lock import owner_now
+from gpuprov.store.old_runs import prune_runs
 from gpuprov.store.site import runs_folder
 
 JOURNAL: Final = "journal.jsonl"
@@ -133,7 +134,7 @@ def _now() -> str:
 
 @contextlib.contextmanager
 def open_journal(site: Path, command: str, **asked: Any) -> Iterator[Journal]:
-    """Start the journal of a run and end it with the run.
+    """Start the journal of a run and end it with the run; runs of long ago go.
 
     Args:
         site: the folder `.gpuprov`.
@@ -153,6 +154,8 @@ def open_journal(site: Path, command: str, **asked: Any) -> Iterator[Journal]:
     who = {"command": command, "pid": owner.pid, "user": owner.user, "machine": owner.host}
     try:
         with journal.step(RUN_STEP, **who, **asked) as journal.result:
+            for line in prune_runs(site, but=name):
+                journal.write("note", "old runs", text=line)
             yield journal
     finally:
         journal.close()
