@@ -36,16 +36,33 @@ class Proof:
     """How gpuprov took work off the host, where it has not been given back yet."""
 
 
-def prove(target: Target, *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event) -> Proof:
+def prove(
+    target: Target,
+    just_seen: Snapshot | None,
+    *,
+    tools: Tools,
+    patience: Patience,
+    report: Report,
+    cancel: threading.Event,
+) -> Proof:
     """Look at a changed host until nothing is left to change, then let a container see the GPUs and run the commands.
 
     What no change can end is waited for too, unless it was there before: after a boot the driver takes its time.
+
+    Args:
+        target: the host.
+        just_seen: a look at it since which nothing was done there; it is the first one then.
+        tools: the rooms.
+        patience: time limits.
+        report: where progress goes.
+        cancel: ends the waiting.
     """
     known = {finding.address for finding in (*target.plan.not_curable, *target.plan.unknown)}
     started = time.monotonic()
     while True:
         late = time.monotonic() - started > patience.settle or cancel.is_set()
-        seen = tools.observe([target.host])[target.host.name]
+        seen = just_seen or tools.observe([target.host])[target.host.name]
+        just_seen = None
         if isinstance(seen, NotObserved):
             if late:
                 return Proof(failed=(seen.diagnostic,))

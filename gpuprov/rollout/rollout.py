@@ -10,7 +10,7 @@ from functools import partial
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.run import HostResult, HostState
-from gpuprov.model.snapshot import NotObserved
+from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.rollout.batches import Round, in_rounds
 from gpuprov.rollout.drain import give_back, is_drained_first
 from gpuprov.rollout.freeing import free
@@ -187,11 +187,12 @@ def _finish(
     """Reboot where the loaded driver is not the wanted one, then prove; only while the host's lock is ours."""
     try:
         locks.keep(target.host)
-        rebooted = _reboot_if_needed(target, tools=tools, patience=patience, report=report, cancel=cancel)
+        seen = _reboot_if_needed(target, tools=tools, patience=patience, report=report, cancel=cancel)
+        rebooted = seen is None
         if rebooted:
             locks.take_again(target.host)
         tools.record("proof", "begin", {"host": target.host.name})
-        proof = prove(target, tools=tools, patience=patience, report=report, cancel=cancel)
+        proof = prove(target, seen, tools=tools, patience=patience, report=report, cancel=cancel)
         tools.record("proof", "end", {"host": target.host.name, "proven": not proof.failed})
     except GpuprovError as error:
         return failed(target, error.diagnostics, result)
@@ -201,12 +202,13 @@ def _finish(
 
 def _reboot_if_needed(
     target: Target, *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event
-) -> bool:
+) -> Snapshot | None:
+    """Reboot a host that needs it; gives what was seen of one that does not."""
     seen = tools.observe([target.host])[target.host.name]
     if isinstance(seen, NotObserved):
         raise GpuprovError(seen.diagnostic)
     if not tools.plan(target, seen).reboot:
-        return False
+        return seen
     if not target.plan.reboot:
         raise GpuprovError(
             Diagnostic(
@@ -221,4 +223,4 @@ def _reboot_if_needed(
     tools.record("reboot", "begin", {"host": target.host.name})
     reboot_host(target.host, connect=tools.connect, timeout=patience.reboot, report=report, cancel=cancel)
     tools.record("reboot", "end", {"host": target.host.name})
-    return True
+    return None
