@@ -115,6 +115,21 @@ def test_a_host_that_moved_after_the_plan_is_not_touched() -> None:
     assert site.diary == []
 
 
+@pytest.mark.parametrize(("loaded", "looks"), [(WANTED, 2), ("1.0", 3)], ids=["no reboot", "a reboot"])
+def test_a_host_is_looked_at_before_its_change_after_it_and_after_a_boot(loaded: str, looks: int) -> None:
+    """The look that says whether a reboot is needed is the proof's first one where none is: each costs a second."""
+    site = Site({"a": FakeHost(loaded=loaded)})
+    original, seen = site.observe, []
+
+    def counted(hosts: Sequence[Host]) -> Mapping[str, Snapshot | NotObserved]:
+        seen.append(hosts)
+        return original(hosts)
+
+    site.observe = counted  # type: ignore[method-assign]
+    assert run(site) == {"a": (HostState.CHANGED, [])}
+    assert len(seen) == looks
+
+
 def test_a_host_that_another_run_changes_is_left_alone() -> None:
     site = Site({"a": FakeHost(loaded=WANTED), "b": FakeHost(loaded=WANTED)})
     owner = {"pid": 77, "user": "ana", "host": "desk", "command": "gpuprov up", "since": 0.0}
