@@ -29,6 +29,6 @@ def look_again(target: Target, seen: Snapshot | NotObserved, tools: Tools, *, fr
             address=target.host.name,
             summary="the host moved since the plan was made; nothing was changed on it",
             detail="moved: " + ", ".join(changed),
-            hint="run `gpuprov up` again: it makes a new plan and shows it",
+            hint="run the same command again: it makes a new plan and shows it",
         ),
     )

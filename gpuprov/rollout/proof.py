@@ -177,7 +177,7 @@ def _run_verify(target: Target, transport: Transport, *, timeout: float, report:
                     address=target.host.name,
                     summary=f"the verify command `{command}` ended with status {outcome.status}",
                     detail="\n".join(output[-_SHOWN_LINES:]),
-                    hint="the rollout stops here; repair the host or the command, then run `gpuprov up` again",
+                    hint="the rollout stops here; repair the host or the command, then run the same command again",
                 ),
             )
     return ()
@@ -196,5 +196,5 @@ def _not_proven(target: Target, plan: HostPlan, worse: Mapping[str, str]) -> Dia
         address=target.host.name,
         summary=f"after the change {len(lines)} fact(s) are not as they must be",
         detail="\n".join(lines[:_SHOWN_LINES]),
-        hint="look on the host at what is named (for a unit: `journalctl -u NAME`); `gpuprov up` tries again",
+        hint="look on the host at what is named (for a unit: `journalctl -u NAME`); the same command tries again",
     )

@@ -61,7 +61,7 @@ def reboot_host(host: Host, *, connect: Connect, timeout: float, report: Report,
             address=host.name,
             summary=f"the host did not come back within {timeout:.0f} s of its reboot",
             detail=f"boot id before: {before}\nlast seen: {last}",
-            hint="look at its console; when it answers again, run `gpuprov up` again: it goes on from what it finds",
+            hint="look at its console; when it answers again, the same command goes on from what it finds",
         )
     )
 

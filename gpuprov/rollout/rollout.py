@@ -215,7 +215,7 @@ def _reboot_if_needed(
                 code="GP-PLAN-001",
                 address=target.host.name,
                 summary="the host now needs a reboot that the plan did not announce; it was not rebooted",
-                hint="run `gpuprov up` again: its plan shows the reboot and asks",
+                hint="run the same command again: its plan shows the reboot and asks",
             )
         )
     if refused := tools.stranded(target, seen):

@@ -51,6 +51,6 @@ def refuse_closed(pool: str, steps: RolloutSpec, moment: datetime) -> tuple[Diag
             address=f"pools.{pool}.rollout.window",
             summary=f"no batch of the pool {pool} may begin now: its window is {steps.window}",
             detail=f"it opens next on {opens:%a %Y-%m-%d %H:%M %Z}, for {length // 60} h {length % 60:02} min",
-            hint="run `gpuprov up` again then, or change the window in the spec: the lock stays as it is",
+            hint="run the same command again then, or change the window in the spec: the lock stays as it is",
         ),
     )

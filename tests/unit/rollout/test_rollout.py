@@ -4,10 +4,12 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rollout_site import WANTED, FakeHost, Site, change, roll, told
 
+import gpuprov.rollout
 from gpuprov.converge.types import HostOutcome
 from gpuprov.model.change import Action, HostPlan
 from gpuprov.model.facet import Cost
@@ -183,3 +185,9 @@ def test_a_host_is_not_rebooted_into_a_kernel_without_a_driver() -> None:
     site = Site({"a": FakeHost(stranded=True)})
     assert run(site) == {"a": (HostState.FAILED, ["GP-PRE-006"])}
     assert (site.diary, site.hosts["a"].boot) == (["converge a"], 1)
+
+
+def test_no_hint_tells_somebody_who_goes_back_or_hands_back_to_run_up() -> None:
+    files = list(Path(gpuprov.rollout.__file__).parent.glob("*.py"))
+    assert len(files) > 1
+    assert [file.name for file in files if "gpuprov up" in file.read_text(encoding="utf-8")] == []
