@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Any, Final, cast
 
 from gpuprov.app.access import Access
+from gpuprov.app.cloud_capacity import refuse_small_quotas, reserved_capacity, told_of_capacity
+from gpuprov.app.cloud_existing import look_for_existing
 from gpuprov.app.cloud_hosts import coming_up, fleet_of, forget_gone, names_within, only, sort_hosts
 from gpuprov.app.cloud_images import Start, ids, listed_images, outdated_hosts, starts
 from gpuprov.app.cloud_records import standing_in, unknown_names
@@ -95,6 +97,7 @@ class CloudGround:
             self._document, replace=self._replace, report=as_one_step(report), refresh=self._refresh
         )
         moving = {_host_of(change) for change in resources.changes if change.action in _MOVING and not change.leftover}
+        existing = look_for_existing(place, state.made)  # first: a limit may name hosts that only this look finds
         limit = self._access.limit
         asked = None if limit is None else names_within(place.site, limit)
         staying = only(state.made, lambda name: name not in moving and (asked is None or name in asked))
@@ -103,6 +106,8 @@ class CloudGround:
         waited, silent = self._wait(coming_up(known.running, health, folder=place.folder), report, threading.Event())
         absent = {**known.absent, **silent}
         there = only(known.running, lambda name: name not in absent)
+        there = replace(there, hosts=(*there.hosts, *existing.made.hosts))
+        absent |= {name: found for name, found in existing.absent.items() if asked is None or name in asked}
         self._fleet = fleet_of(place.site, self._lock, there, self._access)
         new = _new_hosts(resources, self._document, found)
         self._refuse_limit(new)
@@ -111,8 +116,22 @@ class CloudGround:
             fleet=self._fleet,
             resources=replace(resources, new_hosts=new),
             absent=absent,
-            diagnostics=(*explain(state.pending), *told, *waited, *outdated),
-            refused=(*judge(resources, named=self._replace), *(() if state.exists else refuse_renamed(place.site))),
+            diagnostics=(
+                *explain(state.pending),
+                *told,
+                *unseen,
+                *capacity,
+                *waited,
+                *outdated,
+                *to_come(place.site, self._fleet.hosts),
+            ),
+            refused=(
+                *existing.refused,
+                *judge(resources, named=(*self._replace, *self._remove)),
+                *refused,
+                *(() if state.exists else refuse_renamed(place.site)),
+            ),
+            drains={one.host.name: one.words for one in self._leaving},
         )
 
     def make(self, report: Report, cancel: threading.Event) -> Grown:

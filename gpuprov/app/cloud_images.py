@@ -7,7 +7,7 @@ from gpuprov.app.components import catalog_components
 from gpuprov.app.site import Site
 from gpuprov.app.targets import CLOUD
 from gpuprov.cloud.decide.baked import baked_digest
-from gpuprov.cloud.images import fitting, outdated
+from gpuprov.cloud.images import fitting, newest_on, outdated
 from gpuprov.cloud.images_text import IMAGES_NAME, read_images
 from gpuprov.cloud.types import Image, Made
 from gpuprov.lock.types import Lock, LockedImage
@@ -26,17 +26,21 @@ class Start:
     base: LockedImage
     baked: Image | None
     """The image that holds the want's packages already, where there is one and the spec allows it."""
+    earlier: Image | None = None
+    """Without such a one: the pool's image of an earlier lock on the same base; converge brings the rest."""
 
     @property
     def image(self) -> str:
         """AMI id."""
-        return self.baked.id if self.baked is not None else self.base.id
+        start = self.baked or self.earlier or self.base
+        return start.id
 
     @property
     def text(self) -> str:
         """The same for people."""
-        what = "baked for this want" if self.baked is not None else self.base.name or self.base.os
-        return f"{self.image} ({what})"
+        if self.baked is not None:
+            return f"{self.image} (baked for this want)"
+        return f"{self.image} ({'baked for an earlier lock' if self.earlier else self.base.name or self.base.os})"
 
 
 def listed_images(site: Site) -> tuple[Image, ...]:
@@ -69,14 +73,21 @@ def starts(
     found: dict[str, Start] = {}
     told: list[Diagnostic] = []
     for pool in site.spec.pools.values():
-        if pool.cloud is None:
+        if pool.cloud is None or not pool.cloud.starts:
             continue
         want = pool_want(lock, site.spec, pool, CLOUD, components=components)
-        baked = fitting(images, pool.name, baked_digest(want), cloud.region) if cloud.image.bake else None
+        base = _base(site, cloud, lock, want)
+        usable = images if cloud.image.bake else ()
+        baked = fitting(usable, pool.name, baked_digest(want), cloud.region)
         if baked is not None and not exists(baked.id):
             told.append(_gone(baked))
             baked = None
-        found[pool.name] = Start(want=want, base=_base(site, cloud, lock, want), baked=baked)
+        earlier = newest_on(usable, pool.name, base) if baked is None else None
+        if earlier is not None and exists(earlier.id):
+            told.append(_earlier(earlier))
+        else:
+            earlier = None
+        found[pool.name] = Start(want=want, base=base, baked=baked, earlier=earlier)
     return found, tuple(told)
 
 
@@ -103,6 +114,17 @@ def _base(site: Site, cloud: CloudSpec, lock: Lock, want: PoolWant) -> LockedIma
             summary=f"the lock holds no machine image of {want.os} for {want.arch} in {cloud.region}",
             hint=f"run `gpuprov lock -f {site.path}`: it asks AWS for the newest one",
         )
+    )
+
+
+def _earlier(image: Image) -> Diagnostic:
+    return Diagnostic(
+        code="GP-CLOUD-072",
+        address=f"image.{image.pool}/{image.id}",
+        summary=f"the software of the pool {image.pool} moved on since its image {image.id} was baked",
+        detail=f"baked {image.made}; new hosts start from it, and are brought to the lock as every other host",
+        hint=f"`gpuprov image build {image.pool}` bakes what the lock holds now",
+        severity=Severity.NOTE,
     )
 
 

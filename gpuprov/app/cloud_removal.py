@@ -8,6 +8,7 @@ from typing import Final
 
 from gpuprov.app.access import Access
 from gpuprov.app.cloud_builders import builder_changes, remove_builders
+from gpuprov.app.cloud_existing import left_as_they_are
 from gpuprov.app.cloud_ground import CloudGround
 from gpuprov.app.cloud_hosts import forget_gone
 from gpuprov.app.cloud_records import expected_ids, standing_in
@@ -80,7 +81,7 @@ class CloudRemoval:
             fleet=_NO_HOSTS,
             resources=replace(resources, changes=(*resources.changes, *builders)),
             left=left,
-            diagnostics=(*explain(state.pending), *_told(left)),
+            diagnostics=(*explain(state.pending), *_told(left), *left_as_they_are(place.site)),
             refused=judge(resources, named=named),
         )
 

@@ -11,6 +11,10 @@ from gpuprov.app.cloud_builders import Builder, builder_places
 from gpuprov.app.site import Site
 from gpuprov.cloud.decide.surroundings import Surroundings
 from gpuprov.cloud.events import PHASE
+from gpuprov.cloud.existing_aws import FoundInstance
+from gpuprov.cloud.files import StateFiles
+from gpuprov.cloud.moved import refuse_moved
+from gpuprov.cloud.orphans import Tagged
 from gpuprov.cloud.state import StackState, read_state
 from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, StackPlace
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -33,6 +37,9 @@ class Account(Protocol):
 
     def console(self, instance_id: str) -> str:
         """The console output of an instance."""
+
+    def instances_with(self, tags: Mapping[str, str]) -> Sequence[FoundInstance]:
+        """Instances of the account that have all of these tags."""
 
     def find(self, type_token: str, key: str) -> str | None:
         """The physical id of a resource, for recovery."""

@@ -106,7 +106,7 @@ def current_images(site: Site, images: Sequence[Image]) -> frozenset[str]:
     components = catalog_components(site.spec.catalog)
     found = set()
     for pool in site.spec.pools.values():
-        if pool.cloud is not None and pool.name in lock.pools:
+        if pool.cloud is not None and pool.cloud.starts and pool.name in lock.pools:
             want = pool_want(lock, site.spec, pool, "cloud", components=components)
             image = fitting(images, pool.name, baked_digest(want), cloud.region)
             found |= {image.id} if image is not None else set()

@@ -81,10 +81,10 @@ def site_hosts(site: Site, access: Access, targets: tuple[str, ...]) -> Named:
 
 def _cloud(site: Site, access: Access, names: Sequence[str]) -> Named:
     # Imported here: whoever has a rack does not wait for the cloud's libraries.
-    from gpuprov.app.cloud_hosts import as_last_reached, names_within, not_made, stack_hosts  # noqa: PLC0415
-    from gpuprov.app.cloud_site import cloud_folder, read_stack  # noqa: PLC0415
+    from gpuprov.app.cloud_existing import reachable  # noqa: PLC0415
+    from gpuprov.app.cloud_hosts import names_within, not_made, stack_hosts  # noqa: PLC0415
 
-    made = as_last_reached(read_stack(site).made, folder=cloud_folder(site))
+    made = reachable(site)
     missing = not_made(site, [host.name for host in made.hosts])
     asked = names_within(site, access.limit) & set(names)
     return Named(

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gpuprov.app.cloud_hosts import as_last_reached
+from gpuprov.app.cloud_existing import reachable
 from gpuprov.app.cloud_records import unknown_name
 from gpuprov.app.cloud_site import cloud_folder, read_stack
 from gpuprov.app.site import open_site
@@ -27,7 +27,7 @@ def output(path: Path, name: str | None) -> tuple[Output, tuple[Diagnostic, ...]
     """
     site = open_site(path)
     state, folder = read_stack(site), cloud_folder(site)
-    made = as_last_reached(state.made, folder=folder)
+    made = reachable(site)
     reach = {host.name: host.connection for host in cloud_hosts(made, site.spec, folder=folder)}
     hosts = tuple(_row(host, reach[host.name]) for host in made.hosts)
     whole = Output(hosts=hosts, buckets=state.made.buckets, volumes=state.made.volumes)
@@ -40,7 +40,7 @@ def output(path: Path, name: str | None) -> tuple[Output, tuple[Diagnostic, ...]
         volumes={key: value for key, value in whole.volumes.items() if name in {key, key.partition("/")[0]}},
     )
     if not (found.hosts or found.buckets or found.volumes):
-        raise GpuprovError(unknown_name(name, _names(state.made)))
+        raise GpuprovError(unknown_name(name, _names(made)))
     return found, told
 
 

@@ -6,6 +6,7 @@ from typing import Final
 from gpuprov.app.access import Access
 from gpuprov.app.site import Site
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.spec.cloud import PoolCloudSpec
 
 ONPREM: Final = "onprem"
 CLOUD: Final = "cloud"
@@ -64,10 +65,27 @@ def choose_target(site: Site, access: Access, target: str | None) -> str:
     return found[0]
 
 
-def cloud_names(site: Site) -> dict[str, str]:
-    """Name -> pool of every cloud host of the spec, in its order."""
+def made_names(site: Site) -> dict[str, str]:
+    """Name -> pool of every cloud host that the spec has made, in its order."""
     pools = site.spec.pools.values()
     return {name: pool.name for pool in pools if pool.cloud for name in pool.cloud.names(pool.name)}
+
+
+def existing_pools(site: Site) -> dict[str, PoolCloudSpec]:
+    """Name -> cloud part of every pool whose instances are there already."""
+    pools = site.spec.pools.values()
+    return {pool.name: pool.cloud for pool in pools if pool.cloud is not None and pool.cloud.existing is not None}
+
+
+def cloud_names(site: Site) -> dict[str, str]:
+    """Name -> pool of every cloud host: those that the spec has made, and those that the last look found there."""
+    names = made_names(site)
+    pools = existing_pools(site)
+    if not pools:
+        return names
+    from gpuprov.app.cloud_existing import recorded_hosts  # noqa: PLC0415 - as above; and it stands on this file
+
+    return names | {host.name: host.pool for host in recorded_hosts(site) if host.pool in pools}
 
 
 def refuse_unclear_limit(targets: tuple[str, ...], access: Access, hint: str) -> None:

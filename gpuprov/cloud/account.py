@@ -11,7 +11,10 @@ from gpuprov.cloud import buckets, images_aws, instances_aws, lookup, networks_a
 from gpuprov.cloud.aws_errors import code_of, translated
 from gpuprov.cloud.credentials import CONFIG, FreshEnvironment, engine_environment, is_listed, open_session
 from gpuprov.cloud.decide.surroundings import Surroundings
-from gpuprov.cloud.types import Image, InstanceHealth
+from gpuprov.cloud.existing_aws import FoundInstance, instances_with
+from gpuprov.cloud.image_facts import ImageFacts, image_facts
+from gpuprov.cloud.orphans import Tagged, tagged
+from gpuprov.cloud.types import Image, InstanceHealth, Reservation
 from gpuprov.lock.types import LockedImage
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Report, ignore_progress
@@ -76,6 +79,11 @@ class Account:
         with self._asking(instance_id):
             instances_aws.stop(self._client("ec2"), instance_id, seconds=seconds, report=report)
 
+    def instances_with(self, tags: Mapping[str, str]) -> tuple[FoundInstance, ...]:
+        """Instances that have all of these tags, whoever made them; those that are gone are left out."""
+        with self._asking("instances"):
+            return instances_with(self._client("ec2"), tags)
+
     def find(self, type_token: str, key: str) -> str | None:
         """The physical id of a resource that an earlier run may have made.
 
@@ -114,6 +122,11 @@ class Account:
         """The images that gpuprov baked for a spec in this account and region, oldest first, finished or not."""
         with self._asking("images"):
             return images_aws.listed(self._client("ec2"), spec_name, self.region)
+
+    def image_facts(self, spec_name: str) -> tuple[ImageFacts, ...]:
+        """The same images with what EC2 says of each: state, architecture, snapshots, and whether it is public."""
+        with self._asking("images"):
+            return image_facts(self._client("ec2"), spec_name, self.region)
 
     def images_in_use(self, spec_name: str) -> frozenset[str]:
         """Ids of the images that instances of the spec run from, and of its images that any instance runs from.

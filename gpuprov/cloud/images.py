@@ -58,6 +58,13 @@ def fitting(images: Sequence[Image], pool: str, baked_digest: str, region: str) 
     return max(found, key=_age) if found else None
 
 
+def newest_on(images: Sequence[Image], pool: str, base: LockedImage) -> Image | None:
+    """The newest checked image of a pool, of whatever software, that stands on a base; None when there is none."""
+    asked = (pool, base.id, base.region, base.os, base.arch)
+    found = [i for i in images if i.checked and (i.pool, i.base, i.region, i.os, i.arch) == asked]
+    return max(found, key=_age) if found else None
+
+
 def outdated(
     made: Made, images: Sequence[Image], baked: Mapping[str, str], bases: Mapping[str, LockedImage]
 ) -> tuple[Diagnostic, ...]:

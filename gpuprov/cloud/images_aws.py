@@ -63,7 +63,7 @@ def exists(ec2: Any, image_id: str) -> bool:
 def listed(ec2: Any, spec_name: str, region: str) -> tuple[Image, ...]:
     """Images that were baked for a spec; see `Account.images`."""
     found = describe(ec2, Owners=["self"], Filters=[{"Name": "tag:gpuprov:spec", "Values": [spec_name]}])
-    images = (_image(row, region) for row in found)
+    images = (as_image(row, region) for row in found)
     return tuple(sorted((image for image in images if image.pool), key=lambda image: (image.made, image.id)))
 
 
@@ -196,7 +196,8 @@ def _snapshots(image: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(snapshot for snapshot in found if snapshot)
 
 
-def _image(row: Mapping[str, Any], region: str) -> Image:
+def as_image(row: Mapping[str, Any], region: str) -> Image:
+    """One of our images as its tags describe it; its pool is empty where it is none of ours."""
     tags = {tag["Key"]: tag["Value"] for tag in row.get("Tags", ())}
     return Image(
         id=row["ImageId"],

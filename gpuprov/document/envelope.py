@@ -14,7 +14,7 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Span
 API_VERSION: Final = "gpuprov/v1"
 """The only apiVersion that this release reads and writes, in documents of people and of machines."""
 
-KINDS: Final = ("Lock", "Snapshot", "Recording", "Plan", "Report", "Journal", "Images", "HostKeys")
+KINDS: Final = ("Lock", "Snapshot", "Recording", "Plan", "Report", "Journal", "Images", "HostKeys", "ExistingHosts")
 """What machines write."""
 
 _OTHER: Final = re.compile(r"gpuprov/v[0-9]+[a-z0-9]*")

@@ -33,7 +33,11 @@ def image_needs(spec: Spec) -> tuple[ImageNeed, ...]:
     """The base images that a spec's cloud pools need, in order; none without a cloud target."""
     if spec.cloud is None:
         return ()
-    systems = {(pool.os, pool_architecture(spec, pool)) for pool in spec.pools.values() if pool.cloud is not None}
+    systems = {
+        (pool.os, pool_architecture(spec, pool))
+        for pool in spec.pools.values()
+        if pool.cloud is not None and pool.cloud.starts
+    }
     bases = spec.cloud.image.bases
     return tuple(
         ImageNeed(os=os, arch=arch, region=spec.cloud.region, origin=str(base_of(bases, os, arch) or ""))

@@ -8,6 +8,7 @@ from gpuprov.spec.about import About
 from gpuprov.spec.base_image import BaseImageSpec
 from gpuprov.spec.cloud_network import ExistingNetworkSpec, JumpSpec
 from gpuprov.spec.cloud_state import CloudStateSpec
+from gpuprov.spec.existing import ExistingSpec
 from gpuprov.spec.market import MarketSpec
 from gpuprov.spec.stack import StackSpec
 
@@ -46,9 +47,19 @@ class PoolCloudSpec:
     ] = ""
     root: Annotated[int, About("Size of the root volume in GiB.", minimum=8, maximum=16384, example="200")] = 200
     existing: Annotated[
-        object,
-        About("Instances that are there already.", not_yet="Taking in existing instances is built by a later release."),
+        ExistingSpec | None,
+        About(
+            "Instances that are there already, in place of `hosts` or `count`: they are found by their tags, must be "
+            "of the type `instance`, and are changed in nothing that AWS knows of.",
+            null=False,
+            example="{tags: {gpu-pool: train}}",
+        ),
     ] = None
+
+    @property
+    def starts(self) -> bool:
+        """Whether the pool's instances are started from an image: not where they are there already."""
+        return self.existing is None
 
     def names(self, pool: str) -> tuple[str, ...]:
         """Names of the pool's cloud hosts."""

@@ -8,6 +8,7 @@ from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.spec.addresses import read_range, refuse_range
 from gpuprov.spec.base_image_checks import base_problems
 from gpuprov.spec.cloud import CloudNetworkSpec, CloudSpec, PoolCloudSpec
+from gpuprov.spec.existing_checks import attached_problems, existing_problems
 from gpuprov.spec.market import market_problems
 from gpuprov.spec.network_checks import WORLD, place_problems
 from gpuprov.spec.scalars import CHECKS
@@ -43,13 +44,18 @@ def cloud_problems(spec: WrittenSpec) -> Iterator[Diagnostic]:
             yield _wrong(at, f"the name {name} is a host's already", "give the storage a name of its own")
         yield from _storage(name, storage, at)
     yield from local_problems(spec)
+    yield from attached_problems(spec)
     if spec.targets.cloud is not None:
         yield from _target(spec.targets.cloud)
-        systems = frozenset(pool.os or spec.os for pool in spec.pools.values() if pool.cloud is not None)
+        made = [pool for pool in spec.pools.values() if pool.cloud is not None and pool.cloud.existing is None]
+        systems = frozenset(pool.os or spec.os for pool in made)
         yield from base_problems(spec.targets.cloud.image.bases, systems, f"{_AT}.image.bases")
 
 
 def _hosts(pool: str, cloud: PoolCloudSpec, at: str, taken: dict[str, str]) -> Iterator[Diagnostic]:
+    if cloud.existing is not None:
+        yield from existing_problems(pool, cloud, at)
+        return
     yield from market_problems(cloud.market, f"{at}.market")
     if cloud.min_hosts is not None and cloud.min_hosts > len(cloud.names(pool)) > 0:
         what = f"the pool has {len(cloud.names(pool))} host(s), so {cloud.min_hosts} can never come up"

@@ -171,6 +171,11 @@ EFFECTS: Final[tuple[Effect, ...]] = (
         "pools.*.cloud.role", Cost.NOTHING, "The pool's hosts act as the other role within seconds; none is made anew."
     ),
     _row(
+        "pools.*.cloud.existing",
+        Cost.NOTHING,
+        "Other instances belong to the pool; those that left it are not touched.",
+    ),
+    _row(
         "pools.*.cloud.root", Cost.NOTHING, "The volume grows in place; a smaller one comes only with a new instance."
     ),
     _row(

@@ -162,6 +162,10 @@ _IMAGE_OWNER: Final = r"[0-9]{12}|self|amazon"
 _IMAGE_NAME: Final = r"[A-Za-z0-9()\[\] ./'@_*?-]{3,128}"
 # Systems Manager API Reference, PutParameter, Name (seen 2026-11-30); a version may stand behind it.
 _PARAMETER: Final = r"(/[A-Za-z0-9_.-]+){1,15}(:[0-9]+)?"
+# EC2 User Guide, Tag restrictions (seen 2026-11-30).
+_TAG_KEY: Final = r"(?!gpuprov:)[A-Za-z0-9 +=._:/@-]{1,128}"
+_INSTANCE_ID: Final = r"i-([0-9a-f]{8}|[0-9a-f]{17})"
+_FINGERPRINT: Final = r"SHA256:[A-Za-z0-9+/]{43}"
 _ARN: Final = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+"
 _POLICY_ARN: Final = r"arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9+=,.@_/-]+"
 _ROLE: Final = r"[A-Za-z0-9+=,.@_-]{1,64}"
@@ -264,13 +268,27 @@ CHECKS: Final[dict[str, Check]] = {
     "image_owner": Check(
         'the twelve digits of an account, such as "136693071363", or self or amazon',
         _fits(_IMAGE_OWNER, "no account publishes images under this name"),
-        quoted=True,
         pattern=_IMAGE_OWNER,
     ),
     "image_name": Check(
         "the name of a machine image, which may hold * and ?",
         _fits(_IMAGE_NAME, "no image has such a name"),
         pattern=_IMAGE_NAME,
+    ),
+    "tag_key": Check(
+        "the key of a tag, which does not begin with gpuprov:",
+        _fits(_TAG_KEY, "no tag of other people's instances has such a key"),
+        pattern=_TAG_KEY,
+    ),
+    "instance_id": Check(
+        "the id of an instance, such as i-0123456789abcdef0",
+        _fits(_INSTANCE_ID, "no instance has such an id"),
+        pattern=_INSTANCE_ID,
+    ),
+    "fingerprint": Check(
+        "the fingerprint of a host key, SHA256: and 43 letters, as `ssh-keygen -lf` prints it",
+        _fits(_FINGERPRINT, "no key has such a fingerprint"),
+        pattern=_FINGERPRINT,
     ),
     "parameter": Check(
         "the whole name of a parameter, such as /aws/service/debian/release/12/latest/amd64",

@@ -11,6 +11,8 @@ from host_builders import make_lock
 from gpuprov.app.cloud_site import CloudSite
 from gpuprov.app.site import Site, open_site
 from gpuprov.cloud.decide.surroundings import Surroundings
+from gpuprov.cloud.existing_aws import FoundInstance
+from gpuprov.cloud.orphans import Tagged, orphans
 from gpuprov.cloud.state import BUCKET, INSTANCE, VOLUME, Pending, StackState, StateResource, made_of
 from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, InstanceState
 from gpuprov.lock.types import Lock, LockedImage
@@ -179,6 +181,8 @@ class FakeAccount:
         self.lost: dict[str, str] = {}
         """What stands in the account and in no state: tag `gpuprov:id` -> id."""
         self.baked: tuple[Image, ...] = ()
+        self.others: tuple[FoundInstance, ...] = ()
+        """Instances that somebody else made."""
 
     def surroundings(self) -> Surroundings:
         return Surroundings()
@@ -197,6 +201,10 @@ class FakeAccount:
     def console(self, instance_id: str) -> str:
         """A console with one key."""
         return CONSOLE.format(key=KEY, name=instance_id)
+
+    def instances_with(self, tags: Mapping[str, str]) -> Sequence[FoundInstance]:
+        """Instances of somebody else with all of the tags."""
+        return tuple(one for one in self.others if tags.items() <= one.tags.items())
 
     def find(self, type_token: str, key: str) -> str | None:
         """Remember what was asked."""

@@ -37,10 +37,34 @@ def test_hosts_start_from_the_baked_image_and_need_no_package(world: World) -> N
 
 
 @pytest.mark.parametrize(
-    "changes", [{"checked": False}, {"baked": "sha256:other"}, {"region": "eu-west-1"}, {"pool": "other"}]
+    "changes",
+    [
+        {"checked": False},
+        {"baked": "sha256:other", "base": "ami-other"},
+        {"baked": "sha256:other", "arch": "arm64"},
+        {"region": "eu-west-1"},
+        {"pool": "other"},
+    ],
 )
 def test_an_image_that_does_not_fit_is_not_used(world: World, changes: dict[str, object]) -> None:
     bake(world, **changes)
+    world.up()
+    assert world.stack.resources["instance.train-a"].outputs["ami"] == BASE
+
+
+def test_an_image_of_an_earlier_lock_is_told_and_the_rest_comes_with_converge(world: World) -> None:
+    bake(world, baked="sha256:earlier")
+    world.up()
+    plan, told = world.asked[0]
+    assert [(d.code, str(d.severity), d.address) for d in told] == [("GP-CLOUD-072", "note", "image.train/ami-baked")]
+    assert {host.image for host in plan.resources.new_hosts} == {"ami-baked (baked for an earlier lock)"}
+    assert all(host.packages for host in plan.resources.new_hosts), "what comes is shown"
+    assert world.stack.resources["instance.train-a"].outputs["ami"] == "ami-baked"
+    assert world.converged == [["train-a", "train-b"]]
+
+
+def test_an_image_of_an_earlier_lock_that_the_account_lost_is_not_used(world: World) -> None:
+    bake(world, baked="sha256:earlier", in_account=False)
     world.up()
     assert world.stack.resources["instance.train-a"].outputs["ami"] == BASE
 

@@ -55,6 +55,7 @@ def test_no_image_without_a_cloud_target() -> None:
     [
         ([], [TWELVE, THIRTEEN]),
         (["*"], []),
+        (["image"], []),
         (["debian-12"], [THIRTEEN]),
         (["nvidia-open", "debian"], [TWELVE, THIRTEEN]),
     ],
@@ -66,7 +67,9 @@ def test_an_id_moves_only_when_it_is_told_to(upgrade: list[str], kept: list[Imag
     assert all(need_of(found[need]) == need for need in kept)
 
 
-@pytest.mark.parametrize("change", [{"region": "us-east-2"}, {"arch": "arm64"}, {"os": "debian-13"}])
+@pytest.mark.parametrize(
+    "change", [{"region": "us-east-2"}, {"arch": "arm64"}, {"os": "debian-13"}, {"origin": "id ami-0123456789abcdef0"}]
+)
 def test_an_image_of_another_region_architecture_or_system_is_not_kept(change: dict[str, str]) -> None:
     before = lock_of(image(TWELVE, 1))
     assert kept_images(before, (replace(TWELVE, **change),), ()) == {}
@@ -78,3 +81,14 @@ def test_nothing_is_kept_of_no_lock() -> None:
 
 def test_images_are_found_by_what_they_answer() -> None:
     assert images_by_need([image(TWELVE, 1), image(THIRTEEN, 2)])[THIRTEEN].id == "ami-2"
+
+
+def test_what_the_spec_says_of_an_architecture_counts_more() -> None:
+    bases = "{debian-12: {owner: self, name: 'a-*'}, debian-12-arm64: {parameter: /golden/arm64}}"
+    more = "  b: {gpu: none, cloud: {instance: g5g.metal, count: 1}}\n"
+    text = CLOUD.replace("region: us-east-1", f"region: us-east-1\n    image: {{bases: {bases}}}")
+    needs = image_needs(spec_of(text.replace("storage:\n", f"{more}storage:\n")))
+    assert [(need.arch, need.origin) for need in needs] == [
+        ("amd64", "owner self, name a-*"),
+        ("arm64", "parameter /golden/arm64"),
+    ]

@@ -127,3 +127,11 @@ def test_a_base_image_is_part_of_the_digest_and_a_lock_without_one_has_no_word_o
 
 def test_a_lock_of_before_there_were_images_is_read() -> None:
     assert read_lock(write_lock(_lock("440.33.01-1")), "f").images == ()
+
+
+def test_where_a_base_image_comes_from_is_kept_and_of_the_vendors_own_there_is_no_word() -> None:
+    image = LockedImage(os="debian-12", arch="amd64", region="us-east-1", owner="1", name="n", id="ami-1")
+    own = replace(image, origin="owner self, name golden-*")
+    text = write_lock(replace(_lock("440.33.01-1"), images=(own,)))
+    assert read_lock(text, "f").images == (own,)
+    assert "origin" not in write_lock(replace(_lock("440.33.01-1"), images=(image,)))
