@@ -30,7 +30,7 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Report
 from gpuprov.model.resource import NewHost, ResourceAction, ResourceChange, ResourcePlan, ResourceResult
 from gpuprov.model.snapshot import NotObserved
-from gpuprov.provision.cloud import login_keys, wait_for_hosts
+from gpuprov.provision.cloud import jump_of, login_keys, wait_for_hosts
 
 BOOT_SECONDS: Final = 1200.0
 """How long instances may take until they answer: metal-sized ones run minutes of self-tests before they boot."""
@@ -207,7 +207,13 @@ class CloudGround:
             return (), {}
         place = self._place
         told = wait_for_hosts(
-            place.account, made, folder=place.folder, report=report, seconds=self._patience, cancel=cancel
+            place.account,
+            made,
+            folder=place.folder,
+            report=report,
+            seconds=self._patience,
+            cancel=cancel,
+            jump=jump_of(place.cloud, place.site.path),
         )
         return split_silent(told, {host.name for host in made.hosts})
 

@@ -22,7 +22,7 @@ from gpuprov.model.change import HostPlan
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.run import HostResult, HostState
-from gpuprov.provision.cloud import cloud_hosts, login_keys, wait_for_hosts
+from gpuprov.provision.cloud import cloud_hosts, jump_of, login_keys, wait_for_hosts
 from gpuprov.provision.image_clean import clean_host
 from gpuprov.spec.cloud import CloudSpec
 from gpuprov.spec.types import PoolSpec
@@ -140,7 +140,13 @@ def make_builder(shop: Workshop, *, image: str) -> Made:
     _raise_errors(applied.diagnostics)
     made = Made(hosts=applied.made.hosts)
     silent = wait_for_hosts(
-        shop.account, made, folder=shop.folder, report=shop.report, seconds=BOOT_SECONDS, cancel=shop.cancel
+        shop.account,
+        made,
+        folder=shop.folder,
+        report=shop.report,
+        seconds=BOOT_SECONDS,
+        cancel=shop.cancel,
+        jump=jump_of(shop.cloud, shop.site.path),
     )
     stop_if_cancelled(shop)
     _raise_errors([_about_builder(diagnostic) for diagnostic in silent])

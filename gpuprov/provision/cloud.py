@@ -1,6 +1,5 @@
 """Hosts of a cloud: the stack's instances with their connections, and waiting until they can be trusted and reached."""
 
-import socket
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -17,7 +16,9 @@ from gpuprov.model.host import Connection, Host
 from gpuprov.model.progress import Progress, Report
 from gpuprov.provision.host_keys import KNOWN_HOSTS, Record, accept, address_of, locate, read_record, update_record
 from gpuprov.provision.login_keys import login_keys, private_key_file
+from gpuprov.spec.cloud import CloudSpec
 from gpuprov.spec.types import PoolSpec, Spec
+from gpuprov.transport.knock import greets
 
 __all__ = ["cloud_hosts", "login_keys", "wait_for_hosts"]
 
@@ -73,6 +74,7 @@ def wait_for_hosts(
     report: Report,
     seconds: float,
     cancel: threading.Event | None = None,
+    jump: Connection | None = None,
 ) -> tuple[Diagnostic, ...]:
     """Wait until every instance runs, passes its checks, is trusted by its host key, and answers on its ssh port.
 
@@ -85,12 +87,13 @@ def wait_for_hosts(
         report: where progress goes.
         seconds: how long, for all together.
         cancel: set to stop waiting; what is missing is then told as if the time had passed.
+        jump: the host to go through, as `jump_of` gives it; None where the instances are reached from here.
 
     Returns:
         One error for each host that did not come up (GP-CLOUD-016, GP-CLOUD-017), its name as address.
 
     Raises:
-        GpuprovError: AWS does not answer or refuses.
+        GpuprovError: AWS does not answer or refuses; GP-SSH codes when the jump host itself cannot be used.
     """
     waiting = {host.name: _Wait(host=host) for host in made.hosts}
     failed: list[Diagnostic] = []
@@ -102,7 +105,7 @@ def wait_for_hosts(
         for wait in waiting.values():
             wait.look(health.get(wait.host.instance_id), elapsed)
         _verify(account, waiting.values(), made, folder)
-        _knock(list(waiting.values()))
+        _knock(list(waiting.values()), jump)
         late = elapsed > seconds or stop.is_set()
         for wait in list(waiting.values()):
             if late and not wait.ready and wait.error is None:
@@ -191,35 +194,56 @@ def _verify(account: Account, waiting: Collection[_Wait], made: Made, folder: Pa
     update_record(folder, take_in)
 
 
-def _knock(waiting: Sequence[_Wait]) -> None:
+def _knock(waiting: Sequence[_Wait], jump: Connection | None) -> None:
     asked = [wait for wait in waiting if wait.running and not wait.answers and wait.error is None]
     if not asked:
         return
     with ThreadPoolExecutor(max_workers=min(len(asked), _WIDTH)) as threads:
-        answers = threads.map(lambda wait: _answers(address_of(wait.host)), asked)
+        answers = threads.map(lambda wait: greets(address_of(wait.host), jump=jump, seconds=_PORT_SECONDS), asked)
         for wait, answered in zip(asked, answers, strict=True):
             wait.answers = answered
 
 
-def _answers(address: str, port: int = 22) -> bool:
-    """Whether an ssh server greets; a listening port alone may be a proxy's."""
-    try:
-        with socket.create_connection((address, port), timeout=_PORT_SECONDS) as link:
-            return link.recv(4) == b"SSH-"
-    except OSError:
-        return False
+def jump_of(cloud: CloudSpec, spec_path: Path) -> Connection | None:
+    """The connection to the target's jump host; None where it has none.
+
+    Its key is checked as a rack's host's is: against the file that the spec names, or the user's own known_hosts.
+
+    Args:
+        cloud: the target.
+        spec_path: the spec, which its files are relative to.
+    """
+    jump = cloud.jump
+    if jump is None:
+        return None
+
+    def file(name: str | None) -> str | None:
+        # Absolute: Ansible runs in a folder of its own.
+        return None if name is None else str((spec_path.parent / Path(name).expanduser()).absolute())
+
+    known = file(jump.known_hosts)
+    return Connection(
+        host=f"{jump.host} (jump host of the cloud hosts)",
+        address=jump.host,
+        port=jump.port,
+        user=jump.user,
+        key_file=file(jump.key),
+        known_hosts=() if known is None else (known,),
+    )
 
 
 def _host(host: MadeHost, spec: Spec, folder: Path) -> Host:
     cloud = spec.cloud
     if cloud is None:
         raise GpuprovError(Diagnostic(code="GP-SPEC-008", address="targets.cloud", summary="the spec has no cloud"))
+    jump = jump_of(cloud, Path(spec.path))
     connection = Connection(
         host=host.name,
         address=address_of(host),
         user=cloud.user or _image_user(spec.pools.get(host.pool)),
         key_file=private_key_file(cloud, Path(spec.path)),
         known_hosts=(str((folder / KNOWN_HOSTS).absolute()),),
+        jump=() if jump is None else (jump,),
     )
     return Host(name=host.name, pool=host.pool, target=TARGET, connection=connection)
 
@@ -273,8 +297,8 @@ def _too_late(wait: _Wait, account: Account, elapsed: float) -> Diagnostic:
         )
     else:
         hint = (
-            "check that its security group lets this machine in (targets.cloud.network.ssh_from) and that it has a"
-            " way to be reached; then run the same command again"
+            "check that its security group lets this machine in, or the jump host (targets.cloud.network.ssh_from), and"
+            " that it has a way to be reached; then run the same command again"
         )
     return Diagnostic(
         code="GP-CLOUD-017" if untrusted else "GP-CLOUD-016",

@@ -205,6 +205,28 @@ EFFECTS: Final[tuple[Effect, ...]] = (
     _row("targets.cloud.network.ranges", Cost.NOTHING, "Rules of the security group change in place."),
     _row("targets.cloud.network.ssh_from", Cost.NOTHING, "Rules of the security group change in place."),
     _row("targets.cloud.network.open", Cost.NOTHING, "Rules of the security group change in place."),
+    _row(
+        "targets.cloud.network.existing",
+        Cost.REPLACEMENT,
+        "Other subnets are another place for the instances in them: refused unless `--replace` names each.",
+    ),
+    _row(
+        "targets.cloud.network.public",
+        Cost.REPLACEMENT,
+        "Public addresses come with an instance: refused unless `--replace` names each host; the ways out change.",
+    ),
+    _row(
+        "targets.cloud.network.egress",
+        Cost.NOTHING,
+        "Gateways and route tables come or go; connections of hosts to the internet end.",
+    ),
+    _row("targets.cloud.network.endpoints", Cost.NOTHING, "Endpoints come or go in place."),
+    _row(
+        "targets.cloud.network.world",
+        Cost.NOTHING,
+        "It lets a range of the whole world be opened; rules change in place.",
+    ),
+    _row("targets.cloud.jump", Cost.NOTHING, "Hosts do not see it: connections take another way."),
     _row("targets.cloud.network.zones", Cost.NOTHING, "It decides about new instances; those that stand stay."),
     _row("targets.cloud.ttl", Cost.NOTHING, "`destroy --expired` removes the hosts earlier, or later."),
     _row("targets.cloud.profile", Cost.NOTHING, "Another identity makes the changes."),

@@ -37,6 +37,31 @@ def open_route(route: tuple[Hop, ...], timeout: float | None) -> paramiko.Transp
     return _open_hop(route[-1], _shared_jump(route[:-1], timeout), timeout)
 
 
+def greets_behind(route: tuple[Hop, ...], address: str, port: int, seconds: float) -> bool:
+    """Whether an ssh server greets at an address behind a jump host; see `gpuprov.transport.knock`.
+
+    Args:
+        route: hops to the jump host, itself last.
+        address: as the jump host knows it.
+        port: the server's.
+        seconds: how long, for the connection and again for the greeting.
+
+    Raises:
+        GpuprovError: as `open_route`, for the jump host.
+    """
+    through = _shared_jump(route, None)
+    try:
+        channel = through.open_channel("direct-tcpip", (address, port), ("127.0.0.1", 0), timeout=seconds)
+    except (paramiko.SSHException, EOFError, OSError):
+        return False
+    with channel:
+        channel.settimeout(seconds)
+        try:
+            return channel.recv(4) == b"SSH-"
+        except OSError:
+            return False
+
+
 def forget_jumps() -> None:
     """Close the connections to jump hosts."""
     with _jumps_guard:

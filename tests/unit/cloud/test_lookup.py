@@ -32,12 +32,25 @@ def make_all(ec2: Any) -> dict[str, str]:
     rule = {"GroupId": group["GroupId"], "TagSpecifications": tags("security-group-rule")}
     permission = {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{"CidrIp": "203.0.113.0/24"}]}
     ingress = ec2.authorize_security_group_ingress(IpPermissions=[permission], **rule)["SecurityGroupRules"][0]
+    address = ec2.allocate_address(Domain="vpc", TagSpecifications=tags("elastic-ip"))
+    nat = ec2.create_nat_gateway(
+        SubnetId=subnet["SubnetId"], AllocationId=address["AllocationId"], TagSpecifications=tags("natgateway")
+    )["NatGateway"]
+    endpoint = ec2.create_vpc_endpoint(
+        VpcId=vpc,
+        ServiceName="com.amazonaws.us-east-1.s3",
+        VpcEndpointType="Gateway",
+        TagSpecifications=tags("vpc-endpoint"),
+    )["VpcEndpoint"]
     volume = ec2.create_volume(AvailabilityZone="us-east-1a", Size=1, TagSpecifications=tags("volume"))
     return {
         "aws:ec2/vpc:Vpc": vpc,
         "aws:ec2/subnet:Subnet": subnet["SubnetId"],
         "aws:ec2/internetGateway:InternetGateway": gateway["InternetGatewayId"],
         "aws:ec2/routeTable:RouteTable": table["RouteTableId"],
+        "aws:ec2/eip:Eip": address["AllocationId"],
+        "aws:ec2/natGateway:NatGateway": nat["NatGatewayId"],
+        "aws:ec2/vpcEndpoint:VpcEndpoint": endpoint["VpcEndpointId"],
         "aws:ec2/securityGroup:SecurityGroup": group["GroupId"],
         "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": ingress["SecurityGroupRuleId"],
         "aws:ebs/volume:Volume": volume["VolumeId"],

@@ -1,6 +1,5 @@
 """Waiting for instances, with an account that tells a story: one entry of a host's script for each look."""
 
-import socket
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -12,11 +11,14 @@ import pytest
 from ground_builders import make_site
 
 from gpuprov.cloud.types import InstanceHealth, InstanceState, Made, MadeHost
+from gpuprov.converge.ssh_options import ssh_options
 from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.model.host import Connection
 from gpuprov.model.progress import Progress
 from gpuprov.provision import cloud as module
 from gpuprov.provision.cloud import cloud_hosts, wait_for_hosts
 from gpuprov.provision.host_keys import read_record
+from gpuprov.spec.cloud_network import JumpSpec
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOh5hUdkOCZ/lIjVORBzEYo15OGJsBGzzhpoJdr1H+8H"
 OTHER = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIO6aOnZ7dhrEZXlKSTAgZ2fDxkOkdhqpjZpWAlN4+4zu"
@@ -87,7 +89,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def _all_answer(waiting: Any) -> None:
+def _all_answer(waiting: Any, *_: Any) -> None:
     for wait in waiting:
         wait.answers = wait.running
 
@@ -175,27 +177,6 @@ def test_waiting_ends_when_it_is_cancelled(tmp_path: Path, clock: Clock) -> None
     assert clock.now < 10
 
 
-@pytest.mark.parametrize(("greeting", "answers"), [(b"SSH-2.0-OpenSSH_9.2\r\n", True), (b"HTTP/1.1 400\r\n", False)])
-def test_only_an_ssh_server_answers(greeting: bytes, answers: bool) -> None:  # noqa: FBT001
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def greet() -> None:
-            link, _ = server.accept()
-            with link:
-                link.sendall(greeting)
-
-        thread = threading.Thread(target=greet)
-        thread.start()
-        assert module._answers("127.0.0.1", server.getsockname()[1]) is answers
-        thread.join()
-
-
-def test_nobody_answers() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    assert not module._answers("127.0.0.1", port)
-
-
 def test_hosts_are_reached_by_address_key_file_and_verified_key(tmp_path: Path, clock: Clock) -> None:
     spec = make_site(tmp_path, "a", "b").spec
     folder = tmp_path / "cloud"
@@ -218,6 +199,41 @@ def test_the_spec_s_user_wins_and_a_host_without_a_public_address_is_reached_by_
     inside = Made(hosts=(replace(made().hosts[0], public_address=""),))
     connection = cloud_hosts(inside, spec, folder=tmp_path)[0].connection
     assert (connection.user, connection.address) == ("ops", "10.0.0.1")
+
+
+def test_behind_a_jump_host_both_keys_are_checked(tmp_path: Path) -> None:
+    spec = make_site(tmp_path).spec
+    assert spec.cloud is not None
+    jump = JumpSpec(host="bastion.example", user="ops", port=2222, known_hosts="keys/known", key="keys/jump")
+    spec = replace(spec, cloud=replace(spec.cloud, jump=jump))
+    connection = cloud_hosts(made(), spec, folder=tmp_path / "cloud")[0].connection
+    (hop,) = connection.jump
+    assert (hop.address, hop.user, hop.port) == ("bastion.example", "ops", 2222)
+    assert (hop.known_hosts, hop.key_file) == ((str(tmp_path / "keys/known"),), str(tmp_path / "keys/jump"))
+    (way,) = [word for word in ssh_options(connection) if word.startswith("ProxyCommand=")]
+    assert "StrictHostKeyChecking=yes" in way
+    assert f'UserKnownHostsFile="{tmp_path}/keys/known"' in way
+    assert f'UserKnownHostsFile="{tmp_path}/cloud/known_hosts"' in ssh_options(connection)
+    plain = replace(spec, cloud=replace(spec.cloud, jump=JumpSpec(host="bastion.example")))
+    (hop,) = cloud_hosts(made(), plain, folder=tmp_path / "cloud")[0].connection.jump
+    assert (hop.known_hosts, hop.key_file, hop.user, hop.port) == ((), None, None, 22)
+
+
+def test_hosts_behind_a_jump_host_are_asked_for_from_there(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def greets(address: str, port: int = 22, *, jump: Any, seconds: float) -> bool:
+        asked.append((address, port, jump, seconds > 0))
+        return True
+
+    monkeypatch.undo()
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(module, "greets", greets)
+    hop = Connection(host="bastion", address="bastion.example")
+    told = wait_for_hosts(Story(), made(), folder=tmp_path, report=lambda _: None, seconds=60, cancel=clock, jump=hop)
+    assert (told, asked) == ((), [("198.51.100.1", 22, hop, True)])
 
 
 def test_known_hosts_follows_an_address_that_moved(tmp_path: Path, clock: Clock) -> None:

@@ -61,14 +61,16 @@ def test_a_range_without_a_name_in_the_spec_is_refused() -> None:
         rules(ssh_from=("attic",))
 
 
-def test_only_a_public_network_has_a_way_to_the_internet() -> None:
-    for public in (True, False):
-        part = network_part(cloud_network(public=public), REGION, {"us-east-1a"}, OWNER)
-        assert (part["public"], part["gateway"] is not None) == (public, public)
+def test_a_world_that_was_said_twice_is_open_on_that_port_alone() -> None:
+    ranges = {"all": ("0.0.0.0/0",), "office": ("203.0.113.0/24",)}
+    doors = (OpenPortSpec(port=443, ranges=("all",)),)
+    assert set(rules(ranges=ranges, open=doors, world=(443,))) == {"22/203.0.113.0/24", "443/0.0.0.0/0", "members"}
+    with pytest.raises(GpuprovError, match="the whole internet"):
+        rules(ranges=ranges, open=doors, ssh_from=("all",), world=(443,))
 
 
 def test_there_is_a_subnet_for_each_zone_in_use() -> None:
-    part: Any = network_part(cloud_network(), REGION, {"us-east-1c", "us-east-1a"}, OWNER)
+    part: Any = network_part(cloud_network(), REGION, {"us-east-1c", "us-east-1a"}, OWNER, {})
     assert [(subnet["name"], subnet["cidr"]) for subnet in part["subnets"]] == [
         ("us-east-1a", "10.20.0.0/19"),
         ("us-east-1c", "10.20.64.0/19"),
