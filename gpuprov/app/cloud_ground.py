@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final, cast
 
 from gpuprov.app.access import Access
@@ -12,22 +13,27 @@ from gpuprov.app.cloud_capacity import refuse_small_quotas, reserved_capacity, t
 from gpuprov.app.cloud_existing import look_for_existing
 from gpuprov.app.cloud_hosts import coming_up, fleet_of, forget_gone, names_within, only, sort_hosts
 from gpuprov.app.cloud_images import Start, ids, listed_images, outdated_hosts, starts
-from gpuprov.app.cloud_records import standing_in, unknown_names
+from gpuprov.app.cloud_records import refuse_wanted, standing_in, unknown_names
 from gpuprov.app.cloud_renamed import refuse_renamed
+from gpuprov.app.cloud_roles import brought_profiles
+from gpuprov.app.cloud_short import fresh_volumes, keeps_going, moved_on, next_zones, within_min_hosts
 from gpuprov.app.cloud_site import CloudSite, as_one_step
 from gpuprov.app.ground import Found, Grown
-from gpuprov.app.hosts import Fleet
+from gpuprov.app.hosts import Fleet, wants_of
+from gpuprov.app.late_storage import as_made, to_come
+from gpuprov.app.leaving import Leaving, leaving_hosts, mark_new, take_off
 from gpuprov.app.site import open_lock
 from gpuprov.app.staleness import refuse_stale_lock
 from gpuprov.cloud.decide.document import stack_document
 from gpuprov.cloud.decide.surroundings import Surroundings
+from gpuprov.cloud.events import PHASE
 from gpuprov.cloud.judgement import judge
 from gpuprov.cloud.recovery import explain
 from gpuprov.cloud.state import StackState
-from gpuprov.cloud.types import Applied, Document, Made
+from gpuprov.cloud.types import Applied, Document, Made, Reservation
 from gpuprov.lock.types import Lock
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
-from gpuprov.model.progress import Report
+from gpuprov.model.progress import Progress, Report
 from gpuprov.model.resource import NewHost, ResourceAction, ResourceChange, ResourcePlan, ResourceResult
 from gpuprov.model.snapshot import NotObserved
 from gpuprov.provision.cloud import jump_of, login_keys, wait_for_hosts
@@ -44,6 +50,8 @@ class CloudGround:
         place: the site with its account and stack.
         access: how to reach hosts, and which.
         replace: hosts, buckets and volumes that may be replaced or deleted.
+        remove: hosts and volumes that the spec no longer holds, and that may go.
+        disturb: whether hosts go although work cannot be taken off them.
         refresh: whether every resource is read from AWS first, so that what was changed there by hand is seen.
         patience: seconds that instances which are coming up may take.
 
@@ -59,10 +67,15 @@ class CloudGround:
         access: Access,
         *,
         replace: tuple[str, ...] = (),
+        remove: tuple[str, ...] = (),
+        disturb: bool = False,
         refresh: bool = False,
         patience: float = BOOT_SECONDS,
     ) -> None:
         self._place = place
+        self._remove = remove
+        self._disturb = disturb
+        self._leaving: tuple[Leaving, ...] = ()
         self._patience = patience
         self._refresh = refresh
         self._access = access
@@ -101,7 +114,11 @@ class CloudGround:
         limit = self._access.limit
         asked = None if limit is None else names_within(place.site, limit)
         staying = only(state.made, lambda name: name not in moving and (asked is None or name in asked))
-        health = place.account.health([host.instance_id for host in staying.hosts]) if staying.hosts else {}
+        health = place.account.health([host.instance_id for host in state.made.hosts]) if state.made.hosts else {}
+        self._leaving = leaving_hosts(only(state.made, lambda name: name in moving), health, place.site, self._access)
+        standing = standing_in(state)
+        refused, unseen = refuse_small_quotas(place, self._document, resources, standing)
+        capacity = told_of_capacity(place, self._document, resources, standing, self._reserved)
         known = sort_hosts(staying, health, region=place.cloud.region)
         waited, silent = self._wait(coming_up(known.running, health, folder=place.folder), report, threading.Event())
         absent = {**known.absent, **silent}
@@ -138,9 +155,11 @@ class CloudGround:
         """Let the engine change the account, then wait until the new hosts answer with keys that were verified."""
         place, began = self._place, time.monotonic()
         before = place.stack.state().made
-        applied = place.stack.apply(
-            self._document, replace=self._replace, report=report, cancel=cancel, refresh=self._refresh
-        )
+        busy = take_off(self._leaving, disturb=self._disturb, report=report, cancel=cancel)
+        if any(d.severity is Severity.ERROR for d in busy):
+            return Grown(fleet=self._fleet, diagnostics=busy)
+        applied = self._apply(report, cancel)
+        applied = replace(applied, diagnostics=(*busy, *applied.diagnostics))
         forget_gone(before, applied.made, folder=place.folder)
         failed = any(d.severity is Severity.ERROR for d in applied.diagnostics)
         if failed or cancel.is_set():
@@ -157,12 +176,38 @@ class CloudGround:
                 diagnostics=(*applied.diagnostics, *error.diagnostics),
             )
         new = fleet_of(place.site, self._lock, only(fresh, lambda name: name not in absent), self._access)
+        told += mark_new(self._leaving, new.hosts)
+        now = wants_of(place.site, self._lock, as_made(self._fleet.hosts, applied.made))
         return Grown(
-            fleet=Fleet(hosts=(*self._fleet.hosts, *new.hosts), wants={**self._fleet.wants, **new.wants}, warnings=()),
+            fleet=Fleet(hosts=(*self._fleet.hosts, *new.hosts), wants={**now, **new.wants}, warnings=()),
             result=_result(applied, began),
             diagnostics=(*applied.diagnostics, *told),
             absent=absent,
         )
+
+    def _apply(self, report: Report, cancel: threading.Event) -> Applied:
+        """Apply, in the zones of the spec one after the other while AWS has no capacity; enough hosts will do."""
+        place, spec = self._place, self._place.site.spec
+        names, tried = self._replace, dict[str, frozenset[str]]()
+        changed: tuple[ResourceChange, ...] = ()
+        while True:
+            applied = place.stack.apply(
+                self._document,
+                replace=names,
+                report=report,
+                cancel=cancel,
+                refresh=self._refresh,
+                keep_going=keeps_going(spec),
+            )
+            applied = replace(applied, changed=(*changed, *applied.changed))
+            more = None if cancel.is_set() else next_zones(spec, self._document, applied, tried)
+            if more is None:
+                break
+            tried, changed, names = more, applied.changed, fresh_volumes(self._document, applied)
+            report(Progress(phase=PHASE, subject=spec.name, text=moved_on(tried).summary))
+            self._document = self._decide(place.stack.state(), replace=names, without=tried)
+        applied = within_min_hosts(spec, self._document, applied)
+        return replace(applied, diagnostics=(*([moved_on(tried)] if tried else []), *applied.diagnostics))
 
     # What does not depend on the stack's state is asked once a run: `settle` and `look` both decide.
     @cached_property
@@ -177,6 +222,10 @@ class CloudGround:
         return self._place.account.offerings({pool.cloud.instance for pool in pools if pool.cloud is not None})
 
     @cached_property
+    def _profiles(self) -> Mapping[str, str]:
+        return brought_profiles(self._place)
+
+    @cached_property
     def _around(self) -> Surroundings:
         return self._place.account.surroundings()
 
@@ -184,18 +233,39 @@ class CloudGround:
     def _login_keys(self) -> tuple[str, ...]:
         return login_keys(self._place.cloud, self._place.site.path)
 
-    def _decide(self, state: StackState) -> Document:
-        unknown = unknown_names(self._replace, self._place.site, state)
+    @cached_property
+    def _reserved(self) -> dict[str, tuple[Reservation, ...]]:
+        return reserved_capacity(self._place)
+
+    def _decide(
+        self,
+        state: StackState,
+        *,
+        replace: tuple[str, ...] | None = None,
+        without: Mapping[str, frozenset[str]] = MappingProxyType({}),
+    ) -> Document:
+        """The document for a state.
+
+        Args:
+            state: what stands.
+            replace: names of what is made anew; the run's when left out.
+            without: instance type -> zones that are out of the question.
+        """
+        unknown = unknown_names((*self._replace, *self._remove), self._place.site, state)
         if unknown:
             raise GpuprovError(*unknown)
+        refuse_wanted(self._remove, self._place.site)
+        zones = {type_: [z for z in there if z not in without.get(type_, ())] for type_, there in self._zones.items()}
         return stack_document(
             self._place.site.spec,
             self._lock,
-            zones=self._zones,
+            zones=zones,
             login_keys=self._login_keys,
             images=ids(self._starts[0]),
-            replace=self._replace,
+            replace=self._replace if replace is None else replace,
             standing=standing_in(state),
+            reservations=self._reserved,
+            profiles=self._profiles,
             around=self._around,
         )
 

@@ -34,7 +34,7 @@ def refuse_wanted(names: Sequence[str], site: Site) -> None:
     Raises:
         GpuprovError: GP-CLOUD-057 for each host, storage or volume that is still in the spec.
     """
-    hosts = cloud_names(site)
+    hosts = made_names(site)
     volumes = {f"{name}/{host}" for name, s in site.spec.storage.items() if s.kind == "volume" for host in hosts}
     wanted = [name for name in names if name in {*hosts, *volumes, *site.spec.storage}]
     if wanted:

@@ -16,10 +16,11 @@ from gpuprov.cloud.files import StateFiles
 from gpuprov.cloud.moved import refuse_moved
 from gpuprov.cloud.orphans import Tagged
 from gpuprov.cloud.state import StackState, read_state
-from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, StackPlace
+from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, Reservation, StackPlace
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.resource import ResourcePlan
+from gpuprov.model.stack_record import Orphan
 from gpuprov.spec.cloud import CloudSpec
 
 
@@ -28,6 +29,15 @@ class Account(Protocol):
 
     def offerings(self, types: Collection[str]) -> Mapping[str, tuple[str, ...]]:
         """Instance type -> zones of the region that offer it."""
+
+    def reservations(self, id_: str, group: str) -> tuple[Reservation, ...]:
+        """The capacity reservations of an id, or of a resource group."""
+
+    def quota(self, code: str) -> int | None:
+        """The account's value of a quota of EC2; None where it is not known."""
+
+    def vcpus_in_use(self, types: Mapping[str, tuple[str, int]]) -> Mapping[tuple[str, str], int]:
+        """(family, on-demand | spot) -> vCPUs that run."""
 
     def surroundings(self) -> Surroundings:
         """What the spec's network names in the account."""
@@ -43,6 +53,12 @@ class Account(Protocol):
 
     def find(self, type_token: str, key: str) -> str | None:
         """The physical id of a resource, for recovery."""
+
+    def instance_profile(self, role: str) -> str:
+        """The instance profile of a role that the account has already."""
+
+    def tagged(self, spec_name: str) -> Sequence[Tagged]:
+        """Everything in the account that carries a spec's tag."""
 
     def empty_bucket(self, name: str, *, report: Report) -> int:
         """Delete every version of every object of a bucket."""
@@ -71,6 +87,7 @@ class Stack(Protocol):
         report: Report,
         cancel: threading.Event,
         refresh: bool,
+        keep_going: bool = False,
     ) -> Applied:
         """Change it."""
 
@@ -84,8 +101,15 @@ class Stack(Protocol):
         *,
         document: Document | None = None,
         replace: Collection[str] = (),
+        thorough: bool = False,
     ) -> tuple[Diagnostic, ...]:
         """Settle what an interrupted run left."""
+
+    def orphans(self, there: Collection[Tagged]) -> tuple[Orphan, ...]:
+        """Which resources of the account are of this stack, and not in its state."""
+
+    def take_in(self, found: Collection[Orphan], report: Report) -> bool:
+        """Take orphans into the state."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,6 +143,7 @@ def open_cloud(site: Site) -> CloudSite:
     cloud = cloud_of(site)
     account = open_account(cloud, os.environ)
     place = place_of(site, account.environment)
+    refuse_moved(place)
     refuse_other_account(read_state(place), cloud)
     engine = find_engine(os.environ)
     builders = {pool: CloudStack(where, engine) for pool, where in builder_places(site, place).items()}
@@ -181,7 +206,23 @@ def place_of(site: Site, environment: Mapping[str, str]) -> StackPlace:
         environment: the account's, for the engine.
     """
     cloud = cloud_of(site)
-    return StackPlace(name=site.spec.name, folder=cloud_folder(site), environment=environment, region=cloud.region)
+    return StackPlace(
+        name=site.spec.name,
+        folder=cloud_folder(site),
+        environment=environment,
+        region=cloud.region,
+        bucket=_bucket(cloud),
+        secrets=cloud.state.secrets,
+    )
+
+
+def _bucket(cloud: CloudSpec) -> StateFiles | None:
+    found = cloud.state.bucket()
+    if found is None:
+        return None
+    from gpuprov.cloud.bucket_files import BucketFiles  # noqa: PLC0415 - boto3 takes a while; most keep it in files
+
+    return BucketFiles(cloud, *found)
 
 
 def cloud_folder(site: Site) -> Path:

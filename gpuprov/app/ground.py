@@ -2,19 +2,21 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from gpuprov.app.access import Access
 from gpuprov.app.hosts import Fleet, open_fleet, open_released_fleet
 from gpuprov.app.site import Site, open_lock
 from gpuprov.app.staleness import refuse_stale_lock
 from gpuprov.app.targets import CLOUD, choose_target
+from gpuprov.model.change import Plan
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Report
 from gpuprov.model.resource import ResourcePlan, ResourceResult
 from gpuprov.model.snapshot import NotObserved
+from gpuprov.spec.storage import LOCAL, SHARED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +31,8 @@ class UpRequest:
     """True for `destroy`: racked hosts are handed back, those in the cloud go."""
     replace: tuple[str, ...] = ()
     """Cloud hosts, buckets and volumes that `up` may replace or delete."""
+    remove: tuple[str, ...] = ()
+    """Cloud hosts and volumes that the spec no longer holds, and that `up` may remove."""
     refresh: bool = False
     """Whether `up` reads every resource from AWS first, so that what was changed there by hand is seen."""
     take_over: bool = False
@@ -60,6 +64,8 @@ class Found:
     """Why the run must not go on."""
     left: Mapping[str, str] = field(default_factory=dict)
     """What `destroy` leaves because it holds data: address -> id or name."""
+    drains: Mapping[str, str] = field(default_factory=dict)
+    """Hosts that go and that work is taken off before, each with how, in words."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -158,36 +164,47 @@ def open_ground(site: Site, request: UpRequest, *, patience: float | None = None
             open_cloud(site),
             request.access,
             replace=request.replace,
+            remove=request.remove,
+            disturb=request.disturb,
             refresh=request.refresh,
             patience=BOOT_SECONDS if patience is None else patience,
         )
     return OnpremGround(site, request.access, release=request.release)
 
 
+def with_found(plan: Plan, found: Found) -> Plan:
+    """A plan of hosts with what would change around them."""
+    return replace(plan, resources=found.resources, drains={**plan.drains, **found.drains})
+
+
 def _refuse_idle_options(request: UpRequest, target: str) -> None:
     """An option that would have no effect is refused: who writes it trusts in it."""
-    names = [*request.replace, *request.delete_data]
+    names = [*request.replace, *request.remove, *request.delete_data]
     if target == CLOUD and request.release and request.access.limit is not None:
         summary = "destroy in the cloud takes all hosts of the spec, so it takes no limit"
-        hint = "to remove single hosts, take them out of the spec, then `gpuprov up --target cloud --replace HOST`"
+        hint = "to remove single hosts, take them out of the spec, then `gpuprov up --target cloud --remove HOST`"
     elif target != CLOUD and names:
         summary = f"the rack has nothing that is replaced or deleted by name: {', '.join(names)}"
-        hint = "--replace and --delete-data name what is in the cloud: give --target cloud, or leave them away"
+        hint = "these options name what is in the cloud: give --target cloud, or leave them away"
     else:
         return
     detail = "nothing was looked at or changed"
     raise GpuprovError(Diagnostic(code="GP-RUN-004", summary=summary, detail=detail, hint=hint))
 
 
+_RACKED: Final = frozenset({LOCAL, SHARED})
+"""Kinds of storage that hosts of a rack have too."""
+
+
 def _storage_note(site: Site) -> tuple[Diagnostic, ...]:
-    elsewhere = [name for name, storage in site.spec.storage.items() if storage.kind != "local"]
+    elsewhere = [name for name, storage in site.spec.storage.items() if storage.kind not in _RACKED]
     if not elsewhere:
         return ()
     return (
         Diagnostic(
             code="GP-SPEC-006",
             address="storage",
-            summary="on the rack, only local disks are converged; buckets and volumes are made in the cloud",
+            summary="on the rack, local disks and shares are mounted; buckets and volumes are made in the cloud",
             detail="storage: " + ", ".join(elsewhere),
             severity=Severity.NOTE,
         ),

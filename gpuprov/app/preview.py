@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gpuprov.app.foresee import foresee
-from gpuprov.app.ground import UpRequest, open_ground
+from gpuprov.app.ground import UpRequest, open_ground, with_found
 from gpuprov.app.host_rules import host_warnings
 from gpuprov.app.observe import observe, split
 from gpuprov.app.planning import plan_fleet, with_absent
@@ -75,7 +75,7 @@ def look_at(site: Site, request: UpRequest, report: Report, *, terms: Terms | No
     if terms:
         planned = foresee(planned, fleet, access=request.access, terms=terms, waivers=waivers, report=report)
         planned = in_order(planned, fleet, steps_of(site, fleet, planned, request.access))
-    planned = replace(planned, plan=replace(planned.plan, resources=found.resources))
+    planned = replace(planned, plan=with_found(planned.plan, found))
     return Preview(
         planned=planned,
         diagnostics=(

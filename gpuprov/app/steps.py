@@ -1,6 +1,6 @@
 """In what steps hosts are changed: what the spec says of each pool, with the hosts that it names."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -19,7 +19,7 @@ from gpuprov.rollout.container import gives_containers_gpus
 from gpuprov.rollout.drain import is_drained_first
 from gpuprov.rollout.types import Target
 from gpuprov.rollout.window import now, refuse_closed
-from gpuprov.spec.rollout import RolloutSpec
+from gpuprov.spec.rollout import DrainSpec, RolloutSpec
 from gpuprov.want.files import DAEMON_PATH
 from gpuprov.want.types import HostWant
 
@@ -75,18 +75,20 @@ def steps_of(site: Site, fleet: Fleet, planned: Planned, access: Access) -> Step
     if unlabelled:
         raise GpuprovError(*(_no_label(host, str(steps.of(host).spread)) for host in unlabelled))
     wanted = {drain.on for host in _busy(fleet, planned) if (drain := steps.of(host).drain) is not None and drain.on}
-    if not wanted:
-        return steps
+    return replace(steps, schedulers=schedulers_of(site, wanted, access)) if wanted else steps
+
+
+def schedulers_of(site: Site, names: Collection[str], access: Access) -> dict[str, Host]:
+    """The hosts of the inventory on which schedulers are told, by name.
+
+    Raises:
+        GpuprovError: GP-INV-004 for one that the inventory does not have.
+    """
     there = {host.name: host for host in open_inventory(site, replace(access, limit=None)).hosts}
-    missing = sorted(wanted - set(there))
+    missing = sorted(set(names) - set(there))
     if missing:
         raise GpuprovError(*(_no_scheduler(name) for name in missing))
-    return replace(
-        steps,
-        schedulers={
-            name: replace(there[name], connection=with_password(there[name].connection, access)) for name in wanted
-        },
-    )
+    return {name: replace(there[name], connection=with_password(there[name].connection, access)) for name in names}
 
 
 def in_order(planned: Planned, fleet: Fleet, steps: Steps) -> Planned:
@@ -99,11 +101,16 @@ def in_order(planned: Planned, fleet: Fleet, steps: Steps) -> Planned:
     ]
     order = tuple(tuple(target.host.name for target in round_.targets) for round_ in in_rounds(targets))
     drains = {
-        target.host.name: f"{drain.by}, up to {drain.wait}"
+        target.host.name: drain_words(drain)
         for target in targets
         if (drain := target.steps.drain) is not None and is_drained_first(target)
     }
     return replace(planned, plan=replace(planned.plan, order=order, drains=drains))
+
+
+def drain_words(drain: DrainSpec) -> str:
+    """How a host is drained, for a plan."""
+    return f"{drain.by}, up to {drain.wait}"
 
 
 def shows_gpus(want: HostWant, plan: HostPlan, snapshot: Snapshot, waivers: tuple[Waiver, ...]) -> bool:

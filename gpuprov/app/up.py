@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from gpuprov.app.foresee import foresee
-from gpuprov.app.ground import Found, Ground, Grown, UpRequest, open_ground
+from gpuprov.app.ground import Found, Ground, Grown, UpRequest, open_ground, with_found
 from gpuprov.app.host_rules import host_warnings
 from gpuprov.app.hosts import Fleet
 from gpuprov.app.interrupt import cancelled_by_interrupt, interrupted
 from gpuprov.app.keeping import Keep
+from gpuprov.app.late_storage import with_late_storage
 from gpuprov.app.plan_file import load_plan, refuse_outdated
 from gpuprov.app.planning import seen_later, with_absent, with_more
 from gpuprov.app.preview import unobserved
@@ -110,7 +111,7 @@ def _plan(site: Site, ground: Ground, found: Found, request: UpRequest, report: 
     planned = in_order(planned, found.fleet, steps)
     return Work(
         fleet=found.fleet,
-        planned=replace(planned, plan=replace(planned.plan, resources=found.resources)),
+        planned=replace(planned, plan=with_found(planned.plan, found)),
         access=request.access,
         documents=documents,
         waivers=waivers,
@@ -185,6 +186,7 @@ def _with_new_hosts(work: Work, grown: Grown, journal: Journal, report: Report) 
         keep_documents(journal, new, work.documents)
         seen = look_and_plan(new, work.access, report, lock=planned.plan.lock, waivers=work.waivers)
         planned = with_more(planned, seen)
+    planned = with_late_storage(work, grown, planned, journal, report)
     return replace(work, fleet=fleet, planned=planned)
 
 

@@ -82,9 +82,17 @@ def target_option(command: Command) -> Command:
 
 
 def cloud_options(command: Command) -> Command:
-    """`--replace NAME`, repeatable: what may be replaced or deleted in the cloud; and `--refresh`."""
+    """`--replace NAME` and `--remove NAME`, repeatable: what may go in the cloud; and `--refresh`."""
     command = click.option(
         "--refresh", is_flag=True, help="Read every resource in the cloud first, to see what was changed there by hand."
+    )(command)
+    command = click.option(
+        "--remove",
+        "remove",
+        multiple=True,
+        metavar="NAME",
+        help="Cloud host or volume (STORAGE/HOST) that the spec no longer holds, and that may go: a host is drained as"
+        " its pool says, then deleted. Repeatable.",
     )(command)
     return click.option(
         "--replace",

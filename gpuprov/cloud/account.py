@@ -7,7 +7,16 @@ from typing import Any, Final
 
 import boto3
 
-from gpuprov.cloud import buckets, images_aws, instances_aws, lookup, networks_aws, own_images
+from gpuprov.cloud import (
+    buckets,
+    capacity_aws,
+    images_aws,
+    instances_aws,
+    lookup,
+    networks_aws,
+    own_images,
+    roles_aws,
+)
 from gpuprov.cloud.aws_errors import code_of, translated
 from gpuprov.cloud.credentials import CONFIG, FreshEnvironment, engine_environment, is_listed, open_session
 from gpuprov.cloud.decide.surroundings import Surroundings
@@ -55,6 +64,22 @@ class Account:
         with self._asking("targets.cloud.region"):
             return instances_aws.offerings(self._client("ec2"), types)
 
+    def reservations(self, id_: str, group: str) -> tuple[Reservation, ...]:
+        """The capacity reservations of an id, or of a resource group; none where the account has none so."""
+        with self._asking(id_ or group):
+            groups = self._client("resource-groups") if group else None
+            return capacity_aws.reservations(self._client("ec2"), groups, id_=id_, group=group)
+
+    def quota(self, code: str) -> int | None:
+        """The account's value of one of EC2's quotas in the region; None where Service Quotas does not know it."""
+        with self._asking(f"quota {code}"):
+            return capacity_aws.quota(self._client("service-quotas"), code)
+
+    def vcpus_in_use(self, types: Mapping[str, tuple[str, int]]) -> dict[tuple[str, str], int]:
+        """(family, on-demand | spot) -> vCPUs that run; `types` says the family and the vCPUs of each instance type."""
+        with self._asking("instances"):
+            return capacity_aws.in_use(self._client("ec2"), types)
+
     def surroundings(self) -> Surroundings:
         """What the spec's network names in the account: one that is there, services with endpoints.
 
@@ -73,6 +98,15 @@ class Account:
         """The console output of an instance as far as EC2 keeps it (the last 64 KiB); empty while there is none."""
         with self._asking(instance_id):
             return instances_aws.console(self._client("ec2"), instance_id)
+
+    def instance_profile(self, role: str) -> str:
+        """The instance profile by which hosts act as a role that the account has already.
+
+        Raises:
+            GpuprovError: GP-CLOUD-040 (no such role), 041 (EC2 may not take it on), 042 (not one profile).
+        """
+        with self._asking(role):
+            return roles_aws.profile_of(self._client("iam"), role)
 
     def stop(self, instance_id: str, *, seconds: float, report: Report = ignore_progress) -> None:
         """Stop an instance and wait until it has stopped; GP-CLOUD-024 when it has not in time."""
@@ -96,6 +130,11 @@ class Account:
         """
         with self._asking(key):
             return lookup.find(self._client, type_token, key)
+
+    def tagged(self, spec_name: str) -> tuple[Tagged, ...]:
+        """Everything in the account that carries a spec's tag, whichever stack it is of."""
+        with self._asking(spec_name):
+            return tagged(self._client, spec_name)
 
     def empty_bucket(self, name: str, *, report: Report = ignore_progress) -> int:
         """Delete every object, version and unfinished upload of a bucket; returns how many."""

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Final
 
-from gpuprov.cloud.state import BUCKET, HOLDING
+from gpuprov.cloud.state import BUCKET, HOLDING, SHARE
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.resource import ResourceAction, ResourceChange, ResourcePlan
 
@@ -11,7 +11,7 @@ _VERBS: Final = {ResourceAction.DELETE: "deleted", ResourceAction.REPLACE: "repl
 
 
 def judge(plan: ResourcePlan, *, named: Collection[str]) -> tuple[Diagnostic, ...]:
-    """Refuse each deletion or replacement of an instance, a volume or a bucket that nobody named.
+    """Refuse each deletion or replacement of an instance or of storage that nobody named.
 
     What an earlier replacement left to be deleted was named then.
 
@@ -33,8 +33,12 @@ def judge(plan: ResourcePlan, *, named: Collection[str]) -> tuple[Diagnostic, ..
 
 
 def _is_fixed(change: ResourceChange) -> bool:
-    """A bucket is never replaced: its name is taken while it stands, so the new one would be the old one, deleted."""
-    return change.type == BUCKET and change.action is ResourceAction.REPLACE
+    """What is never replaced, whoever names it.
+
+    A bucket's name is taken while it stands, so the new one would be the old one, deleted. A share is mounted: hosts
+    hang on one that is gone.
+    """
+    return change.type in {BUCKET, SHARE} and change.action is ResourceAction.REPLACE
 
 
 def names_of(address: str) -> frozenset[str]:
@@ -49,6 +53,14 @@ def refusal(change: ResourceChange) -> Diagnostic:
     verb = _VERBS[change.action]
     reason = f" because {', '.join(change.reasons)} cannot be changed in place" if change.reasons else ""
     replaced = change.action is ResourceAction.REPLACE
+    if change.type == SHARE and replaced:
+        return Diagnostic(
+            code="GP-CLOUD-014",
+            address=change.address,
+            summary=f"the share {name} would be replaced{reason}, and hosts have it mounted",
+            detail="what it holds would be lost, and hosts would hang; nothing was changed",
+            hint=f"take the change, or --replace {name}, back; make a share of another name, and copy what is there",
+        )
     if _is_fixed(change):
         return Diagnostic(
             code="GP-CLOUD-014",
@@ -65,5 +77,5 @@ def refusal(change: ResourceChange) -> Diagnostic:
         detail="what it holds would be lost; nothing was changed",
         hint=f"take the change out of the spec, or give --replace {name} to have it made anew"
         if replaced
-        else f"put {name} back into the spec, or {away or f'give --replace {name} to have it go with what it holds'}",
+        else f"put {name} back into the spec, or {away or f'give --remove {name} to have it go with what it holds'}",
     )

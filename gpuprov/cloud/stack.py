@@ -11,21 +11,25 @@ from typing import Any, Final
 from pulumi.automation import Deployment
 
 from gpuprov.cloud import recovery, state
+from gpuprov.cloud.copies import back_up, prune_history, remove_files
 from gpuprov.cloud.decide.natural_keys import NATURAL_KEYS
 from gpuprov.cloud.engine import Engine
 from gpuprov.cloud.events import EventReader
 from gpuprov.cloud.judgement import judge, names_of, refusal
-from gpuprov.cloud.mark import clear_mark, read_mark
+from gpuprov.cloud.mark import clear_mark, is_marked, read_mark
+from gpuprov.cloud.orphans import Tagged, orphans, take_in
 from gpuprov.cloud.plugins import ensure_plugin
 from gpuprov.cloud.readiness import interrupted, stand_ready
 from gpuprov.cloud.recovery import Find, Settled
 from gpuprov.cloud.runner import Runner
 from gpuprov.cloud.state import HOLDING, StackState
+from gpuprov.cloud.state_names import is_kept, state_name
 from gpuprov.cloud.types import Applied, Document, StackPlace
 from gpuprov.cloud.workspace import load_program
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.resource import ResourceAction, ResourceChange, ResourcePlan
+from gpuprov.model.stack_record import Orphan
 
 __all__ = ["CloudStack", "judge"]
 
@@ -63,7 +67,7 @@ class CloudStack:
         Raises:
             GpuprovError: GP-CLOUD-013 when the state is broken.
         """
-        return state.read_state(self._place, unfinished=self._runner.mark.exists())
+        return state.read_state(self._place, unfinished=is_marked(self._place))
 
     def preview(
         self, document: Document, *, replace: Collection[str] = (), report: Report, refresh: bool = False
@@ -97,6 +101,7 @@ class CloudStack:
         report: Report,
         cancel: threading.Event | None = None,
         refresh: bool = False,
+        keep_going: bool = False,
     ) -> Applied:
         """Make the stack what the document says.
 
@@ -109,6 +114,7 @@ class CloudStack:
             report: where progress goes.
             cancel: set to stop after what is in flight; that is finished and recorded.
             refresh: as in `preview`.
+            keep_going: whether everything is made that does not depend on what failed.
 
         Returns:
             What the stack holds now and what was changed, also when a resource failed or the run was interrupted: the
@@ -130,6 +136,7 @@ class CloudStack:
                 suppress_outputs=True,
                 show_secrets=False,
                 refresh=refresh or None,
+                continue_on_error=keep_going or None,
                 message="gpuprov up",
             ),
             reader,
@@ -140,7 +147,7 @@ class CloudStack:
         )
         if failure and not reader.begun and not reader.cancelled:
             raise GpuprovError(*failure)
-        state.prune_history(self._place)
+        prune_history(self._place)
         return Applied(made=self.state().made, changed=reader.changes, unchanged=reader.unchanged, diagnostics=failure)
 
     def remove(self, *, report: Report, cancel: threading.Event | None = None) -> None:
@@ -150,7 +157,7 @@ class CloudStack:
             GpuprovError: GP-CLOUD-014 when it holds a bucket or a volume; else the engine's fault, translated.
         """
         self._stand_ready(report, cancel)
-        if not state.state_file(self._place).exists():
+        if not is_kept(self._place):
             return
         held = self.state()
         kept = [row for row in held.resources.values() if row.type in HOLDING - {state.INSTANCE}]
@@ -179,8 +186,8 @@ class CloudStack:
                 raise GpuprovError(*failure)
         with self._runner.translated():
             self._runner.stack().workspace.remove_stack(self._place.name, preserve_config=False)
-        state.remove_files(self._place)
-        clear_mark(self._runner.mark)
+        remove_files(self._place)
+        clear_mark(self._place)
 
     def recover(
         self,
@@ -190,6 +197,7 @@ class CloudStack:
         document: Document | None = None,
         replace: Collection[str] = (),
         cancel: threading.Event | None = None,
+        thorough: bool = False,
     ) -> tuple[Diagnostic, ...]:
         """Settle what an interrupted run left: wait for its engine, take in what it made, drop what it did not.
 
@@ -201,6 +209,7 @@ class CloudStack:
                 plugin that dies in the middle of one leaves no trace in the state.
             replace: as in `preview`.
             cancel: ends the waiting.
+            thorough: whether the account is looked through although the last update ended well.
 
         Returns:
             A note for each thing that was settled.
@@ -216,12 +225,33 @@ class CloudStack:
             report(Progress(phase="recovery", subject=self._place.name, text=text))
             patient = self._patient(find, report, cancel)
             told += self._settle(lambda deployment: recovery.settle(deployment, patient), report)
-        failed = read_mark(self._runner.mark)
+        failed = read_mark(self._place)
         if failed and held.exists:
             told += self._settle(lambda deployment: recovery.adopt(deployment, failed, find), report)
-        if document is not None and (held.unfinished or held.pending or not held.exists):
+        if document is not None and (thorough or held.unfinished or held.pending or not held.exists):
             told += self._look_ahead(document, replace, find, report)
         return told
+
+    def orphans(self, there: Collection[Tagged]) -> tuple[Orphan, ...]:
+        """Which resources of the account are of this stack by their tags, and not in its state.
+
+        Raises:
+            GpuprovError: GP-CLOUD-013 when the state is broken.
+        """
+        known = (state.read_deployment(self._place) or {}).get("resources") or []
+        return orphans(there, known, self._place.name)
+
+    def take_in(self, found: Collection[Orphan], report: Report) -> bool:
+        """Take orphans into the state, so that the next update decides about them; false when it cannot be done."""
+        taken: list[Mapping[str, Any]] = []
+
+        def work(deployment: Mapping[str, Any]) -> Settled:
+            new = take_in(deployment, found)
+            taken.extend([new] if new is not None else [])
+            return Settled(deployment=new or deployment, told=(), changed=bool(taken), reading=bool(taken))
+
+        self._settle(work, report)
+        return bool(taken)
 
     def _look_ahead(
         self, document: Document, replace: Collection[str], find: Find, report: Report
@@ -247,8 +277,7 @@ class CloudStack:
 
     def _patient(self, find: Find, report: Report, cancel: threading.Event | None) -> Find:
         """Look again for a while: a plugin may still be at its call, and EC2 shows what it made a little late."""
-        path = state.state_file(self._place)
-        until = (path.stat().st_mtime if path.exists() else 0.0) + self._grace
+        until = (self._place.files.changed(state_name(self._place)) or 0.0) + self._grace
         stop = cancel or threading.Event()
 
         def patient(type_token: str, key: str) -> str | None:
@@ -287,7 +316,7 @@ class CloudStack:
         if errors:
             raise GpuprovError(*errors)
         if settled.changed:
-            state.back_up(self._place)
+            back_up(self._place)
             with self._runner.translated():
                 stack.import_stack(Deployment(version=exported.version, deployment=dict(settled.deployment)))
         if settled.reading:
@@ -341,8 +370,7 @@ class CloudStack:
             )
 
     def _fingerprint(self, document: Document, replace: Collection[str]) -> str:
-        path = state.state_file(self._place)
-        text = path.read_bytes() if path.exists() else b""
+        text = self._place.files.read(state_name(self._place)) or b""
         asked = json.dumps([document, sorted(replace)], sort_keys=True, default=str).encode()
         return hashlib.sha256(text).hexdigest() + hashlib.sha256(asked).hexdigest()
 

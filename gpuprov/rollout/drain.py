@@ -5,16 +5,19 @@ A mark on the host says how gpuprov drained it, so that the next run gives back 
 
 import threading
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.host import Host
 from gpuprov.model.progress import Progress, Report
 from gpuprov.rollout.command import CommandDrain, interrupted
 from gpuprov.rollout.marks import DRAINED, FOLDER, PROVEN
+from gpuprov.rollout.reboot import Connect
 from gpuprov.rollout.slurm import SlurmNode
 from gpuprov.rollout.types import Target, Tools, disturbs
-from gpuprov.spec.rollout import DrainSpec
+from gpuprov.spec.rollout import DrainSpec, RolloutSpec
 from gpuprov.spec.times import seconds_of
 
 _COMMAND_SECONDS: Final = 20.0
@@ -34,6 +37,34 @@ class Work(Protocol):
         """Let work begin again where we ended it; a sentence where the host stays without work."""
 
 
+class Drainable(Protocol):
+    """A host with what its pool says of draining: one of a rollout, or one that is about to go."""
+
+    @property
+    def host(self) -> Host:
+        """The host."""
+
+    @property
+    def steps(self) -> RolloutSpec:
+        """Its pool's rollout."""
+
+    @property
+    def scheduler(self) -> Host | None:
+        """Where Slurm's commands run; None: on the host itself."""
+
+
+class Hands(Protocol):
+    """What a drain needs of a run's tools."""
+
+    @property
+    def connect(self) -> Connect:
+        """Reaches a host."""
+
+    @property
+    def record(self) -> Callable[[str, str, Mapping[str, object]], None]:
+        """Writes a journal entry."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Drained:
     """How a drain went."""
@@ -50,9 +81,17 @@ def is_drained_first(target: Target) -> bool:
 
 def take_work_off(target: Target, *, tools: Tools, report: Report, cancel: threading.Event) -> Drained:
     """Drain a host if its pool says how and its plan disturbs it, and wait until nothing runs on it any more."""
-    drain, name = target.steps.drain, target.host.name
+    drain = target.steps.drain
     if drain is None or not is_drained_first(target):
         return Drained()
+    return drain_host(target, drain, tools=tools, report=report, cancel=cancel)
+
+
+def drain_host(
+    target: Drainable, drain: DrainSpec, *, tools: Hands, report: Report, cancel: threading.Event
+) -> Drained:
+    """Take the work off a host, whatever is to become of it, and wait until nothing runs on it any more."""
+    name = target.host.name
     tools.record("drain", "begin", {"host": name, "by": drain.by})
     work = _work(target, drain, tools, cancel)
     try:
@@ -70,7 +109,7 @@ def take_work_off(target: Target, *, tools: Tools, report: Report, cancel: threa
     return Drained(notes=(note,) if note else ())
 
 
-def give_back(target: Target, mark: str, *, tools: Tools, report: Report, cancel: threading.Event) -> Drained:
+def give_back(target: Drainable, mark: str, *, tools: Hands, report: Report, cancel: threading.Event) -> Drained:
     """Give a host its work back that gpuprov took off it.
 
     Args:
@@ -98,15 +137,15 @@ def give_back(target: Target, mark: str, *, tools: Tools, report: Report, cancel
     return Drained(notes=(note,) if note else ())
 
 
-def _work(target: Target, drain: DrainSpec, tools: Tools, cancel: threading.Event) -> Work:
+def _work(target: Drainable, drain: DrainSpec, tools: Hands, cancel: threading.Event) -> Work:
     if drain.by == "slurm":
         return SlurmNode(target.host, target.scheduler or target.host, tools.connect, cancel)
     return CommandDrain(target.host, command=drain.command, back=drain.back, wait=seconds_of(drain.wait), cancel=cancel)
 
 
-def _take(target: Target, work: Work, drain: DrainSpec, tools: Tools) -> str:
+def _take(target: Drainable, work: Work, drain: DrainSpec, tools: Hands) -> str:
     """Mark the host, then take its work: a run that is killed in between leaves a mark too many, not one too few."""
-    _write_mark(target, drain.by, tools)
+    write_mark(target, drain.by, tools)
     try:
         return work.take()
     except GpuprovError:
@@ -114,7 +153,7 @@ def _take(target: Target, work: Work, drain: DrainSpec, tools: Tools) -> str:
         raise
 
 
-def _wait(target: Target, work: Work, drain: DrainSpec, *, report: Report, cancel: threading.Event) -> None:
+def _wait(target: Drainable, work: Work, drain: DrainSpec, *, report: Report, cancel: threading.Event) -> None:
     started, said = time.monotonic(), ""
     while busy := work.busy():
         if cancel.is_set():
@@ -136,7 +175,8 @@ def _wait(target: Target, work: Work, drain: DrainSpec, *, report: Report, cance
         cancel.wait(_POLL_SECONDS)
 
 
-def _write_mark(target: Target, by: str, tools: Tools) -> None:
+def write_mark(target: Drainable, by: str, tools: Hands) -> None:
+    """Write on a host that its work was taken by us: whoever proves it next gives it back."""
     transport = tools.connect(target.host)
     try:
         # The last proof is of a host in service: without it, the next run looks at the host and gives it back.
@@ -146,7 +186,7 @@ def _write_mark(target: Target, by: str, tools: Tools) -> None:
         transport.close()
 
 
-def _remove_mark(target: Target, tools: Tools) -> None:
+def _remove_mark(target: Drainable, tools: Hands) -> None:
     transport = tools.connect(target.host)
     try:
         transport.run(f"rm -f {DRAINED}", timeout=_COMMAND_SECONDS, root=True)

@@ -14,11 +14,12 @@ from gpuprov.cloud.decide.surroundings import Surroundings
 from gpuprov.cloud.existing_aws import FoundInstance
 from gpuprov.cloud.orphans import Tagged, orphans
 from gpuprov.cloud.state import BUCKET, INSTANCE, VOLUME, Pending, StackState, StateResource, made_of
-from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, InstanceState
+from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, InstanceState, Reservation
 from gpuprov.lock.types import Lock, LockedImage
-from gpuprov.model.diagnostic import Diagnostic, Severity
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Report
 from gpuprov.model.resource import ResourceAction, ResourceChange, ResourcePlan
+from gpuprov.model.stack_record import Orphan
 
 BASE = "ami-0base0000000000a"
 CONSOLE = "-----BEGIN SSH HOST KEY KEYS-----\nssh-ed25519 {key} root@{name}\n-----END SSH HOST KEY KEYS-----\n"
@@ -71,6 +72,10 @@ class FakeStack:
         self.recovered_with: list[bool] = []
         """Whether each recovery was given a document."""
         self.fail_at = ""
+        self.fails: dict[str, Diagnostic] = {}
+        """Resources that fail, each with its error; the others go on where the caller says so."""
+        self.full: set[str] = set()
+        """Zones without capacity for instances."""
         self.calls: list[str] = []
         self.removed = False
         self._number = 0
@@ -106,8 +111,9 @@ class FakeStack:
         report: Report,
         cancel: threading.Event,
         refresh: bool = False,
+        keep_going: bool = False,
     ) -> Applied:
-        """Do it, up to the resource that fails."""
+        """Do it, up to the resource that fails, or around those."""
         plan = self.preview(document, replace=replace, report=report, refresh=refresh)
         self.calls.append("apply")
         wanted, done = _wanted(document), []
@@ -116,6 +122,12 @@ class FakeStack:
             if change.address == self.fail_at:
                 told = (Diagnostic(code="GP-CLOUD-008", address=change.address, summary="no capacity"),)
                 break
+            failure = self._failure(change, wanted)
+            if failure is not None:
+                told += (failure,)
+                if not keep_going:
+                    break
+                continue
             if change.action is ResourceAction.DELETE:
                 del self.resources[change.address]
             else:
@@ -132,6 +144,18 @@ class FakeStack:
         self.resources.clear()
         self.removed = True
 
+    def orphans(self, there: Collection[Tagged]) -> tuple[Orphan, ...]:
+        """What of the account it does not know."""
+        known = [{"urn": f"a::b::c::{row.address}", "id": row.id} for row in self.resources.values()]
+        return orphans(there, known, "site")
+
+    def take_in(self, found: Collection[Orphan], report: Report) -> bool:
+        """Know them from now on."""
+        del report
+        for one in found:
+            self.resources[one.address] = StateResource(address=one.address, urn="", type=one.type, id=one.id)
+        return True
+
     def recover(
         self,
         find: Callable[[str, str], str | None],
@@ -139,9 +163,10 @@ class FakeStack:
         *,
         document: Document | None = None,
         replace: Collection[str] = (),
+        thorough: bool = False,
     ) -> tuple[Diagnostic, ...]:
         """Ask the account about each pending operation and settle it."""
-        del report, replace
+        del report, replace, thorough
         self.recovered_with.append(document is not None)
         told = []
         for pending in self.pending:
@@ -154,13 +179,22 @@ class FakeStack:
         self.pending = ()
         return tuple(told)
 
+    def _failure(
+        self, change: ResourceChange, wanted: Mapping[str, tuple[str, Mapping[str, Any]]]
+    ) -> Diagnostic | None:
+        if change.action is ResourceAction.DELETE or change.type != INSTANCE:
+            return None
+        if wanted[change.address][1]["zone"] in self.full:
+            return Diagnostic(code="GP-CLOUD-008", address=change.address, summary="no capacity")
+        return self.fails.get(change.address)
+
     def _make(self, change: ResourceChange, entry: Mapping[str, Any]) -> None:
         self._number += 1
         outputs = {"ami": entry.get("image"), "instanceType": entry.get("type"), "availabilityZone": entry.get("zone")}
         outputs |= {"privateIp": f"10.7.0.{self._number}", "publicIp": f"198.18.0.{self._number}"}
         outputs |= {"bucket": entry.get("bucket")}
         inputs = {"tags": entry.get("tags", {}), "availabilityZone": entry.get("zone"), "size": entry.get("size_gib")}
-        inputs |= {"instanceType": entry.get("type"), "bucket": entry.get("bucket")}
+        inputs |= {"instanceType": entry.get("type"), "bucket": entry.get("bucket"), **_bought(entry.get("market"))}
         self.resources[change.address] = StateResource(
             address=change.address,
             urn=change.urn,
@@ -176,10 +210,16 @@ class FakeAccount:
 
     def __init__(self) -> None:
         self.states: dict[str, InstanceState | None] = {}
+        self.reserved: tuple[Reservation, ...] = ()
+        self.quotas: dict[str, int] = {}
+        self.quota_denied: GpuprovError | None = None
+        self.used: dict[tuple[str, str], int] = {}
         self.emptied: list[str] = []
         self.asked: list[str] = []
         self.lost: dict[str, str] = {}
         """What stands in the account and in no state: tag `gpuprov:id` -> id."""
+        self.there: tuple[Tagged, ...] = ()
+        """What carries the spec's tags."""
         self.baked: tuple[Image, ...] = ()
         self.others: tuple[FoundInstance, ...] = ()
         """Instances that somebody else made."""
@@ -190,6 +230,22 @@ class FakeAccount:
     def offerings(self, types: Collection[str]) -> dict[str, tuple[str, ...]]:
         """Everything is offered in two zones."""
         return dict.fromkeys(types, ("us-east-1a", "us-east-1b"))
+
+    def reservations(self, id_: str, group: str) -> tuple[Reservation, ...]:
+        """What the test reserved."""
+        del group
+        return tuple(one for one in self.reserved if id_ in {"", one.id})
+
+    def quota(self, code: str) -> int | None:
+        """What the test gave; unknown else."""
+        if self.quota_denied is not None:
+            raise self.quota_denied
+        return self.quotas.get(code)
+
+    def vcpus_in_use(self, types: Mapping[str, tuple[str, int]]) -> dict[tuple[str, str], int]:
+        """Nothing, or what the test gave."""
+        assert types
+        return self.used
 
     def health(self, ids: Collection[str]) -> dict[str, InstanceHealth]:
         """The state that the test gave, else running."""
@@ -210,6 +266,10 @@ class FakeAccount:
         """Remember what was asked."""
         self.asked.append(f"{type_token} {key}")
         return self.lost.get(key)
+
+    def tagged(self, spec_name: str) -> tuple[Tagged, ...]:
+        """What a test put there."""
+        return tuple(one for one in self.there if one.key.startswith(f"{spec_name}/"))
 
     def empty_bucket(self, name: str, *, report: Report) -> int:
         """Remember which."""
@@ -233,6 +293,20 @@ def make_place(
     """The site's cloud with the fakes."""
     assert site.spec.cloud is not None
     return CloudSite(site=site, cloud=site.spec.cloud, account=account, stack=stack, builders=builders or {})
+
+
+def _bought(market: Any) -> dict[str, Any]:
+    """The inputs that say how an instance was bought, as the stack's program writes them."""
+    if market is None:
+        return {}
+    inputs: dict[str, Any] = {}
+    if market["kind"] != "reservation":
+        spot = {"spotOptions": {"maxPrice": market["max_price"]}} if market["max_price"] else {}
+        inputs["instanceMarketOptions"] = {"marketType": market["kind"], **spot}
+    if market["reservation"]:
+        target = {"capacityReservationId": market["reservation"]}
+        inputs["capacityReservationSpecification"] = {"capacityReservationTarget": target}
+    return inputs
 
 
 def _wanted(document: Document) -> dict[str, tuple[str, Mapping[str, Any]]]:

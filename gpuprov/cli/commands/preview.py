@@ -38,7 +38,8 @@ from gpuprov.render.terminal import open_terminal
 @verbose_option
 @json_option
 def command(
-    *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], refresh: bool,
+    *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], remove: tuple[str, ...],
+    refresh: bool,
     no_rollback: bool, take_over: bool, disturb: bool, out: Path | None, expect_no_changes: bool,
     verbose: bool, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
@@ -54,6 +55,7 @@ def command(
             access=access,
             target=target,
             replace=replace,
+            remove=remove,
             refresh=refresh,
             no_rollback=no_rollback,
             take_over=take_over,

@@ -39,7 +39,8 @@ from gpuprov.cli.options import (
 @verbose_option
 @json_option
 def command(
-    *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], refresh: bool, no_rollback: bool,
+    *, spec: Path, target: str | None, access: Access, replace: tuple[str, ...], remove: tuple[str, ...],
+    refresh: bool, no_rollback: bool,
     take_over: bool, disturb: bool, plan: Path | None, resume: bool, yes: bool,
     verbose: bool, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
@@ -47,7 +48,7 @@ def command(
 
     Every host that exists is looked at first; one that is as wanted is not touched. One plan is shown and asked about:
     what would be made in the cloud, and what would change on each host. A host is rebooted only when the plan says so,
-    and an instance, bucket or volume is replaced or deleted only when it is named with --replace.
+    and an instance, bucket or volume is replaced or deleted only when it is named with --replace or --remove.
     """
     return apply(
         UpRequest(
@@ -55,6 +56,7 @@ def command(
             access=access,
             target=target,
             replace=replace,
+            remove=remove,
             refresh=refresh,
             no_rollback=no_rollback,
             take_over=take_over,

@@ -1,0 +1,123 @@
+"""A fleet that AWS gave in part: the next zone that the spec names, or fewer hosts where the spec says how many do."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from gpuprov.cloud.types import Applied, Document
+from gpuprov.model.diagnostic import Diagnostic, Severity
+from gpuprov.spec.market import RESERVED
+from gpuprov.spec.types import Spec
+
+_CAPACITY: Final = "GP-CLOUD-008"
+_PARTIAL: Final = frozenset({_CAPACITY, "GP-CLOUD-009", "GP-CLOUD-010", "GP-CLOUD-016", "GP-CLOUD-024"})
+"""Failures of one instance that say nothing of the others: no capacity, a quota, an instance that fails.
+
+Credentials and permissions are everybody's."""
+
+
+def keeps_going(spec: Spec) -> bool:
+    """Whether the engine goes on past a failed resource: some pool is served by fewer hosts than it asks for."""
+    return any(pool.cloud is not None and pool.cloud.min_hosts is not None for pool in spec.pools.values())
+
+
+def next_zones(
+    spec: Spec, document: Document, applied: Applied, tried: Mapping[str, frozenset[str]]
+) -> dict[str, frozenset[str]] | None:
+    """The zones to leave out by now, by instance type, so that pools without a single host are tried in their next one.
+
+    Hosts of a pool stand together, so a pool that came up in part stays where it is.
+
+    Args:
+        spec: its `network.zones` are the alternatives; without them there are none.
+        document: what was asked for.
+        applied: how that ended.
+        tried: what was left out so far.
+
+    Returns:
+        None where no pool has a zone left, or something else than capacity failed.
+    """
+    errors = _errors(applied)
+    zones = spec.cloud.network.zones if spec.cloud is not None else ()
+    if not errors or not zones or any(error.code != _CAPACITY for error in errors):
+        return None
+    failed = _failed(document, errors)
+    standing = {host.pool for host in applied.made.hosts}
+    out = dict(tried)
+    for row in failed.values():
+        pool = spec.pools[row["pool"]]
+        if pool.cloud is None or row["pool"] in standing or pool.cloud.market.kind in RESERVED:
+            return None
+        out[row["type"]] = out.get(row["type"], frozenset()) | {row["zone"]}
+        if not set(zones) - out[row["type"]]:
+            return None
+    return out if failed else None
+
+
+def fresh_volumes(document: Document, applied: Applied) -> tuple[str, ...]:
+    """Volumes (`STORAGE/HOST`) of hosts that could not be made: those that this very run made, and nothing used."""
+    made = {host.name for host in applied.made.hosts}
+    changed = {change.address for change in applied.changed}
+    volumes = cast("list[dict[str, Any]]", document["volumes"])
+    return tuple(row["name"] for row in volumes if row["host"] not in made and f"volume.{row['name']}" in changed)
+
+
+def within_min_hosts(spec: Spec, document: Document, applied: Applied) -> Applied:
+    """The outcome, with the failures of single hosts as warnings where each pool has as many as it must."""
+    errors = _errors(applied)
+    failed = _failed(document, errors)
+    if not errors or len(failed) < len({error.address for error in errors}):
+        return applied
+    if any(error.code not in _PARTIAL for error in errors):
+        return applied
+    missing = _missing(document, applied)
+    told = []
+    for name, hosts in missing.items():
+        pool = spec.pools[name].cloud
+        here = [host for host in applied.made.hosts if host.pool == name]
+        if pool is None or pool.min_hosts is None or len(here) < pool.min_hosts:
+            return applied
+        told.append(_short(name, hosts, len(here), pool.min_hosts))
+    others = tuple(replace(d, severity=Severity.WARNING) if d in errors else d for d in applied.diagnostics)
+    return replace(applied, diagnostics=(*others, *told))
+
+
+def moved_on(tried: Mapping[str, frozenset[str]]) -> Diagnostic:
+    """What is told when the next zone is tried."""
+    where = "; ".join(f"{type_} in {', '.join(sorted(zones))}" for type_, zones in sorted(tried.items()))
+    return Diagnostic(
+        code="GP-CLOUD-055",
+        severity=Severity.NOTE,
+        summary=f"AWS has no capacity for {where}; the next zone of targets.cloud.network.zones was tried",
+    )
+
+
+def _errors(applied: Applied) -> tuple[Diagnostic, ...]:
+    return tuple(d for d in applied.diagnostics if d.severity is Severity.ERROR)
+
+
+def _failed(document: Document, errors: tuple[Diagnostic, ...]) -> dict[str, dict[str, Any]]:
+    """Host -> its entry, for the errors that are about instances."""
+    rows = {f"instance.{row['name']}": row for row in cast("list[dict[str, Any]]", document["instances"])}
+    return {error.address: rows[error.address] for error in errors if error.address in rows}
+
+
+def _missing(document: Document, applied: Applied) -> dict[str, list[str]]:
+    """Pool -> hosts that the document asks for and that do not stand."""
+    there = {host.name for host in applied.made.hosts}
+    found: dict[str, list[str]] = {}
+    for row in cast("list[dict[str, Any]]", document["instances"]):
+        if row["name"] not in there:
+            found.setdefault(row["pool"], []).append(row["name"])
+    return found
+
+
+def _short(pool: str, missing: list[str], here: int, least: int) -> Diagnostic:
+    return Diagnostic(
+        code="GP-CLOUD-053",
+        severity=Severity.WARNING,
+        address=f"pools.{pool}.cloud.min_hosts",
+        summary=f"{pool} has {here} of {here + len(missing)} hosts; the run goes on, for {least} are enough",
+        detail=f"missing: {', '.join(missing)}",
+        hint="`gpuprov up --target cloud` tries the others again",
+    )
