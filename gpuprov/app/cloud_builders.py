@@ -1,12 +1,14 @@
 """Builders that a killed `image build` left: stacks of their own, which `destroy` takes away with the hosts."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from gpuprov.app.site import Site
 from gpuprov.cloud.decide.tags import ID
-from gpuprov.cloud.state import StackState, state_file
+from gpuprov.cloud.state import StackState
+from gpuprov.cloud.state_names import stacks_in
 from gpuprov.cloud.types import StackPlace
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Report
@@ -40,12 +42,8 @@ def builder_keys(folder: Path, pool: str) -> Path:
 def builder_places(site: Site, main: StackPlace) -> dict[str, StackPlace]:
     """Pool -> the stack of its builder, for each that has files; pools that the spec no longer has are among them."""
     start = builder_name(site.spec.name, "")
-    names = sorted(path.stem for path in state_file(main).parent.glob(f"{start}*.json"))
     return {
-        name.removeprefix(start): StackPlace(
-            name=name, folder=main.folder, environment=main.environment, region=main.region
-        )
-        for name in names
+        name.removeprefix(start): replace(main, name=name) for name in stacks_in(main.files) if name.startswith(start)
     }
 
 

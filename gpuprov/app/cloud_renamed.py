@@ -1,13 +1,15 @@
 """A spec that was renamed: its stack goes by the old name, and a second one would be made, and paid for, beside it."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from gpuprov.app.cloud_builders import builder_name
 from gpuprov.app.cloud_site import place_of
 from gpuprov.app.site import Site
-from gpuprov.cloud.state import HOLDING, read_state, state_file
+from gpuprov.cloud.state import HOLDING, read_state
+from gpuprov.cloud.state_names import stacks_in
 from gpuprov.cloud.types import StackPlace
 from gpuprov.model.diagnostic import Diagnostic
 
@@ -23,7 +25,7 @@ def refuse_renamed(site: Site) -> tuple[Diagnostic, ...]:
         GpuprovError: GP-CLOUD-013 when a state is broken: what it holds cannot be told.
     """
     place = place_of(site, {})
-    names = sorted(path.stem for path in state_file(place).parent.glob("*.json"))
+    names = stacks_in(place.files)
     builders = tuple(builder_name(name, "") for name in (*names, site.spec.name))
     named = _named_beside(site.path)
     return tuple(
@@ -35,8 +37,9 @@ def refuse_renamed(site: Site) -> tuple[Diagnostic, ...]:
 
 
 def _standing(name: str, place: StackPlace, site: Site) -> Diagnostic | None:
-    where = StackPlace(name=name, folder=place.folder, environment={}, region=place.region)
-    holding = sorted(row.address for row in read_state(where).resources.values() if row.type in HOLDING)
+    holding = sorted(
+        row.address for row in read_state(replace(place, name=name)).resources.values() if row.type in HOLDING
+    )
     if not holding:
         return None
     return Diagnostic(

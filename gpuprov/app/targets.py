@@ -123,9 +123,9 @@ def _stands(site: Site) -> bool:
         return False
     # Imported here: whoever has a rack does not wait for the cloud's libraries.
     from gpuprov.app.cloud_site import place_of  # noqa: PLC0415
-    from gpuprov.cloud.state import state_file  # noqa: PLC0415
+    from gpuprov.cloud.state_names import is_kept  # noqa: PLC0415
 
-    return state_file(place_of(site, {})).exists()
+    return is_kept(place_of(site, {}))
 
 
 def _not_there(site: Site) -> Diagnostic:

@@ -19,6 +19,7 @@ from gpuprov.catalog.rows import (
     SystemRow,
     ToolkitRow,
 )
+from gpuprov.catalog.rows_cloud import PriceRow
 from gpuprov.model.version import Constraint, driver_branch
 
 
@@ -147,3 +148,9 @@ def instances_with(model: str, count: int, catalog: Catalog = PACKAGED) -> tuple
 def image(os: str, arch: str, catalog: Catalog = PACKAGED) -> ImageRow | None:
     """Where the base images of an operating system and an architecture come from."""
     return next((row for row in rows(ImageRow, catalog) if (row.os, row.arch) == (os, arch)), None)
+
+
+def price(instance: str, offer: str, region: str, catalog: Catalog = PACKAGED) -> PriceRow | None:
+    """The price of an instance type in a region, or the one that holds in all regions."""
+    found = [row for row in rows(PriceRow, catalog) if (row.instance, row.offer) == (instance, offer)]
+    return next((row for where in (region, "") for row in found if row.region == where), None)

@@ -30,6 +30,8 @@ _COMMANDS: Final = {
     "snapshot": "Look at hosts, read-only, and write what is there.",
     "parity": "Show what differs: between hosts, snapshots, targets and the lock.",
     "output": "Show what was made in the cloud: hosts with addresses, buckets, volumes.",
+    "state": "Show what is recorded of the cloud's stack; put a copy back, take a lock away.",
+    "recover": "Explain and settle what interrupted runs left in the cloud.",
     "ssh": "Log in to a host, with its verified key.",
     "image": "Bake machine images of the locked stack; list and remove them.",
     "export": "Write what plain Ansible, or AWX, can bring racked hosts to the lock with.",

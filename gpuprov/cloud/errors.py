@@ -38,7 +38,7 @@ _ENGINE: Final = (
         r"the stack is currently locked by.*?created by (?P<who>\S+) \(pid (?P<pid>\d+)\) at (?P<when>\S+)",
         "GP-CLOUD-011",
         "{who} (process {pid}) has held the stack's state since {when}",
-        "wait until that run ends; if it has ended without letting go, delete its lock file, which the detail names",
+        "wait until that run ends; if it has ended without letting go: `gpuprov state unlock`",
     ),
     _row(
         r"the stack is currently locked by|Another update is currently in progress",
@@ -64,7 +64,7 @@ _ENGINE: Final = (
         r"failed to load checkpoint|unexpected end of JSON input|snapshot integrity failure|get(?:ting)? checkpoint",
         "GP-CLOUD-013",
         "the stack's state is broken",
-        "put a whole copy back: the folder `backups` beside the state holds them",
+        "put a whole copy back: `gpuprov state list` shows them, `gpuprov state restore` does it",
     ),
     _row(
         r"no resource plugin 'pulumi-resource-(?P<name>\w+)' found|failed to load plugin|plugin .*? not found",

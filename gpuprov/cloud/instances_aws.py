@@ -54,6 +54,7 @@ def health(ec2: Any, ids: Collection[str]) -> dict[str, InstanceHealth]:
                 reason=_reason(instance),
                 private_address=str(instance.get("PrivateIpAddress") or ""),
                 public_address=str(instance.get("PublicIpAddress") or ""),
+                launched=instance["LaunchTime"].isoformat() if "LaunchTime" in instance else "",
             )
     return found
 
@@ -113,6 +114,11 @@ def images_in_use(ec2: Any, spec_name: str, ids: Collection[str] = ()) -> frozen
 
 def find_instances(ec2: Any, key: str) -> list[str]:
     """Ids of instances with this tag `gpuprov:id` that are not terminated and not about to be."""
+    return [identity for identity, _ in tagged_instances(ec2, "gpuprov:id", key)]
+
+
+def tagged_instances(ec2: Any, tag: str, value: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Ids and tags of instances that are not terminated and not about to be, by one of their tags."""
     filters = [
         {"Name": "tag:gpuprov:id", "Values": [key]},
         {"Name": "instance-state-name", "Values": list(_LIVE)},

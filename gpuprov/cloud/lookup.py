@@ -74,7 +74,8 @@ def find(client: Client, type_token: str, key: str) -> str | None:
 
 def _candidates(client: Client, type_token: str, key: str) -> Iterable[str]:
     if type_token in _EC2:
-        return _listed(client("ec2"), _EC2[type_token], key)
+        listing = _EC2[type_token]
+        return (row[listing.id] for row in _listed(client("ec2"), listing, _TAG, key))
     by_name = _BY_KEY.get(type_token)
     if by_name is None:
         raise GpuprovError(
@@ -88,16 +89,25 @@ def _candidates(client: Client, type_token: str, key: str) -> Iterable[str]:
     return by_name(client, key)
 
 
-def _listed(ec2: Any, listing: _Listing, key: str) -> Iterator[str]:
+def tagged_listings(client: Client, tag: str, value: str) -> Iterator[tuple[str, Iterator[tuple[str, Tags]]]]:
+    """For each type that EC2 lists: ids and tags of the resources whose tag has a value; instances are not among them.
+
+    A type token stands for its listing, which for the rules of a security group is one for both directions.
+    """
+    ec2 = client("ec2")
+    for token, listing in _EC2.items():
+        rows = _listed(ec2, listing, tag, value)
+        yield token, ((row[listing.id], tags_of(row.get("Tags", ()))) for row in rows)
+
+
+def _listed(ec2: Any, listing: _Listing, tag: str, value: str) -> Iterator[Mapping[str, Any]]:
     filters = [
         {"Name": f"tag:{_TAG}", "Values": [key]},
         *({"Name": name, "Values": list(values)} for name, values in listing.filters),
     ]
-    for page in _pages(ec2, listing.operation, {listing.asked: filters}):
-        for row in page[listing.rows]:
-            # Looked at again: what is taken over by mistake would be changed, or deleted, as ours.
-            if _is_tagged(row.get("Tags", ()), key):
-                yield row[listing.id]
+    for page in pages(ec2, listing.operation, {listing.asked: filters}):
+        # Looked at again: what is taken over by mistake would be changed, or deleted, as ours.
+        yield from (row for row in page[listing.rows] if tags_of(row.get("Tags", ())).get(tag) == value)
 
 
 def _pages(ec2: Any, operation: str, asked: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
@@ -107,42 +117,42 @@ def _pages(ec2: Any, operation: str, asked: Mapping[str, Any]) -> Iterable[Mappi
     return (getattr(ec2, operation)(**asked),)
 
 
+def tags_of(rows: Iterable[Mapping[str, str]]) -> Tags:
+    """Tags as AWS gives them, by their keys."""
+    return {row["Key"]: row["Value"] for row in rows}
+
+
 def _instances(client: Client, key: str) -> Iterator[str]:
     yield from find_instances(client("ec2"), key)
 
 
-def _roles(client: Client, key: str) -> Iterator[str]:
-    # IAM cannot list by tag. Roles of AWS's own services are passed over: they are many, and hold no tag of ours.
+def tagged_roles(client: Client) -> Iterator[tuple[str, Tags]]:
+    """Names and tags of the account's roles: IAM cannot list by tag.
+
+    Roles of AWS's own services are passed over: they are many, and hold no tag of ours.
+    """
     iam = client("iam")
     for page in iam.get_paginator("list_roles").paginate():
         for role in page["Roles"]:
             name = role["RoleName"]
-            if not role["Path"].startswith("/aws-service-role/") and _is_tagged(
-                _tags(iam, "get_role", "Role", RoleName=name), key
-            ):
-                yield name
+            if not role["Path"].startswith("/aws-service-role/"):
+                yield name, _tags(iam, "get_role", "Role", RoleName=name)
 
 
-def _profiles(client: Client, key: str) -> Iterator[str]:
+def tagged_profiles(client: Client) -> Iterator[tuple[str, Tags]]:
+    """Names and tags of the account's instance profiles."""
     iam = client("iam")
     for page in iam.get_paginator("list_instance_profiles").paginate():
         for profile in page["InstanceProfiles"]:
             name = profile["InstanceProfileName"]
-            if _is_tagged(_tags(iam, "get_instance_profile", "InstanceProfile", InstanceProfileName=name), key):
-                yield name
+            yield name, _tags(iam, "get_instance_profile", "InstanceProfile", InstanceProfileName=name)
 
 
-def _tags(iam: Any, operation: str, kind: str, **request: str) -> list[Mapping[str, str]]:
-    try:
-        found: list[Mapping[str, str]] = getattr(iam, operation)(**request)[kind].get("Tags", [])
-    except iam.exceptions.ClientError as error:
-        if code_of(error) != "NoSuchEntity":  # deleted while we were listing
-            raise
-        return []
-    return found
+def tagged_buckets(client: Client) -> Iterator[tuple[str, Tags]]:
+    """Names and tags of the region's buckets.
 
-
-def _buckets(client: Client, key: str) -> Iterator[str]:
+    A bucket whose tags the caller may not even read is not one that the caller made.
+    """
     s3 = client("s3")
     for page in s3.get_paginator("list_buckets").paginate(BucketRegion=s3.meta.region_name):
         for bucket in page["Buckets"]:
@@ -153,18 +163,40 @@ def _buckets(client: Client, key: str) -> Iterator[str]:
                 if code_of(error) not in _UNTAGGED:
                     raise
                 continue
-            if _is_tagged(tags, key):
-                yield bucket["Name"]
+            yield bucket["Name"], tags_of(tags)
 
 
-def _is_tagged(tags: Iterable[Mapping[str, str]], key: str) -> bool:
-    return any(tag["Key"] == _TAG and tag["Value"] == key for tag in tags)
+def tagged_shares(client: Client) -> Iterator[tuple[str, Tags]]:
+    """Ids and tags of the region's file systems; who may not list them has made none."""
+    efs = client("efs")
+    try:
+        for page in efs.get_paginator("describe_file_systems").paginate():
+            for row in page["FileSystems"]:
+                if row["LifeCycleState"] not in {"deleting", "deleted"}:
+                    yield row["FileSystemId"], tags_of(row.get("Tags", ()))
+    except efs.exceptions.ClientError as error:
+        if code_of(error) not in _DENIED:
+            raise
+
+
+def _tags(iam: Any, operation: str, kind: str, **request: str) -> Tags:
+    try:
+        return tags_of(getattr(iam, operation)(**request)[kind].get("Tags", []))
+    except iam.exceptions.ClientError as error:
+        if code_of(error) != "NoSuchEntity":  # deleted while we were listing
+            raise
+        return {}
+
+
+def _by_tag(listed: Callable[[Client], Iterator[tuple[str, Tags]]]) -> Callable[[Client, str], Iterator[str]]:
+    return lambda client, key: (name for name, tags in listed(client) if tags.get(_TAG) == key)
 
 
 _BY_KEY: Final[Mapping[str, Callable[[Client, str], Iterator[str]]]] = {
     "aws:ec2/instance:Instance": _instances,
-    "aws:iam/role:Role": _roles,
-    "aws:iam/instanceProfile:InstanceProfile": _profiles,
-    "aws:s3/bucket:Bucket": _buckets,
+    "aws:iam/role:Role": _by_tag(tagged_roles),
+    "aws:iam/instanceProfile:InstanceProfile": _by_tag(tagged_profiles),
+    "aws:s3/bucket:Bucket": _by_tag(tagged_buckets),
+    "aws:efs/fileSystem:FileSystem": _by_tag(tagged_shares),
     **FINDERS,
 }

@@ -7,7 +7,7 @@ from typing import Final
 
 from gpuprov.cloud import state
 from gpuprov.cloud.command import is_held
-from gpuprov.cloud.state import LockHolder
+from gpuprov.cloud.state_lock import LockHolder, drop_stale_locks, read_lock
 from gpuprov.cloud.types import StackPlace
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Progress, Report
@@ -35,7 +35,7 @@ def stand_ready(
             GP-CLOUD-013 when the state is broken; GP-RUN-003 when it was cancelled.
     """
     told = _wait(place, hold, patience, report, cancel)
-    for holder in state.drop_stale_locks(place):
+    for holder in drop_stale_locks(place):
         told += (
             _note(place, f"the engine of an earlier run (process {holder.pid}) was killed; its lock was taken away"),
         )
@@ -58,7 +58,7 @@ def _wait(
 ) -> tuple[Diagnostic, ...]:
     began, waited = time.monotonic(), False
     while True:
-        holder = state.read_lock(place)
+        holder = read_lock(place)
         if not is_held(hold) and (holder is None or holder.alive is False):
             break
         if cancel is not None and cancel.is_set():
@@ -96,6 +96,6 @@ def _held(place: StackPlace, hold: Path, holder: LockHolder | None) -> Diagnosti
         address=place.name,
         summary=f"the stack's state is held by {holder.user or 'somebody'} on {holder.host or 'some machine'}"
         f" (process {holder.pid}) since {holder.since}",
-        detail=f"its lock file: {holder.path}",
-        hint="wait until it has ended; when you are sure that it has, on that machine, delete the lock file",
+        detail=f"its lock file: {holder.shown}",
+        hint="wait until it has ended; when you are sure that it has, on that machine: `gpuprov state unlock`",
     )

@@ -4,18 +4,21 @@ import contextlib
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from pulumi.automation import Stack
 from pulumi.automation.errors import CommandError
 from pulumi.automation.events import EngineEvent
 
-from gpuprov.cloud import state
 from gpuprov.cloud.command import EngineCommand
+from gpuprov.cloud.copies import back_up
 from gpuprov.cloud.engine import Engine
 from gpuprov.cloud.errors import translate
 from gpuprov.cloud.events import EventReader
-from gpuprov.cloud.mark import clear_mark, set_mark
+from gpuprov.cloud.mark import clear_mark, is_marked, set_mark
+from gpuprov.cloud.moved import record_backend, refuse_moved
 from gpuprov.cloud.readiness import interrupted
+from gpuprov.cloud.state_names import is_kept
 from gpuprov.cloud.types import StackPlace
 from gpuprov.cloud.workspace import EngineStack, Program, open_workspace
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -36,10 +39,7 @@ class Runner:
     def __init__(self, place: StackPlace, engine: Engine) -> None:
         self._place = place
         self._engine = engine
-        self.hold = place.folder / f"{place.name}.engine"
-        """Locked as long as an engine that writes is at work."""
-        self.mark = place.folder / f"{place.name}.unfinished"
-        """There from the beginning of an update until one ends well."""
+        self.hold = hold_file(place)
 
     def run(
         self,
@@ -59,7 +59,7 @@ class Runner:
             report: where progress goes.
             program: what makes the resources.
             cancel: stops it after what is in flight.
-            changes: whether it changes the account: the mark stays then until such a run ends well.
+            changes: whether it changes the account: a mark stays then until such a run ends well.
         """
         command = self._command()
         command.cancel = cancel
@@ -71,7 +71,7 @@ class Runner:
 
         stack = self._open(command, program)
         if not reader.planning:
-            state.back_up(self._place)
+            back_up(self._place)
         with self._marked(reader) if changes else contextlib.nullcontext():
             try:
                 with warnings.catch_warnings():
@@ -100,10 +100,12 @@ class Runner:
             raise GpuprovError(*translate((), str(error), log=self._place.folder / "log")) from error
 
     def _open(self, command: EngineCommand, program: Program | None) -> Stack:
+        refuse_moved(self._place)
         workspace = open_workspace(self._place, command, program)
         with self.translated():
-            if state.state_file(self._place).exists():
+            if is_kept(self._place):
                 return EngineStack.select(self._place.name, workspace)
+            record_backend(self._place)
             return EngineStack.create(self._place.name, workspace)
 
     def _command(self) -> EngineCommand:
@@ -112,15 +114,20 @@ class Runner:
     @contextlib.contextmanager
     def _marked(self, reader: EventReader) -> Iterator[None]:
         """The mark stays when gpuprov is killed inside, and when the run does not end well."""
-        before = self.mark.exists()
-        set_mark(self.mark, ())
+        before = is_marked(self._place)
+        set_mark(self._place, ())
         try:
             yield
         finally:
             if reader.ended_well or (not reader.begun and not before):
-                clear_mark(self.mark)
+                clear_mark(self._place)
             else:
-                set_mark(self.mark, reader.failed)
+                set_mark(self._place, reader.failed)
+
+
+def hold_file(place: StackPlace) -> Path:
+    """The file that is locked as long as an engine of this machine that writes is at work on a stack."""
+    return place.folder / f"{place.name}.engine"
 
 
 def _told(

@@ -99,6 +99,8 @@ class InstanceHealth:
     private_address: str = ""
     public_address: str = ""
     """Another one after each stop and start, without the stack's state knowing; empty while there is none."""
+    launched: str = ""
+    """UTC time, ISO, of its last start."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,7 +3,6 @@
 import asyncio
 import importlib
 import os
-import secrets
 import sys
 import threading
 import time
@@ -19,10 +18,12 @@ from pulumi.automation._stack import StackInitMode
 from pulumi.runtime import run_in_stack
 
 from gpuprov.cloud.command import EngineCommand
-from gpuprov.cloud.state import PROJECT, read_deployment, state_file
+from gpuprov.cloud.secrets import provider_url, refuse_other_secrets, secrets_settings, secrets_variables
+from gpuprov.cloud.state import read_deployment
+from gpuprov.cloud.state_names import PROJECT, is_kept
 from gpuprov.cloud.types import Document, StackPlace
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
-from gpuprov.store.files import make_folder, sync_folder
+from gpuprov.store.files import make_folder
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _MODULES: Final = ("ec2", "ebs", "iam", "s3", "vpc")
@@ -30,7 +31,6 @@ _MODULES: Final = ("ec2", "ebs", "iam", "s3", "vpc")
 
 _CLOSING: Final = 1.0
 """Seconds for the SDK to close its own event loop."""
-_PASSPHRASE: Final = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE")
 _loading: Final = threading.Lock()
 _loaded: Final[dict[Path, ModuleType]] = {}
 
@@ -96,67 +96,33 @@ def open_workspace(place: StackPlace, command: EngineCommand, program: Callable[
         program: what makes the resources; None where none is run.
 
     Raises:
-        GpuprovError: GP-DOC-007 when a folder or the passphrase's file cannot be made.
+        GpuprovError: GP-DOC-007 when a folder or the passphrase's file cannot be made; GP-CLOUD-012, 061 when the
+            state's secrets cannot be opened, or are under something else than the spec says.
     """
     work = place.folder / "work" / place.name
-    backend = place.folder / "state"
-    for folder in (place.folder, backend, work):
+    for folder in (place.folder, place.folder / "state", work):
         make_folder(folder)
     place.folder.chmod(0o700)
+    deployment = read_deployment(place)
+    refuse_other_secrets(place, deployment)
     workspace = LastingWorkspace(
         work_dir=str(work),
         program=program,
         project_settings=ProjectSettings(name=PROJECT, runtime="python"),
         env_vars={
             **place.environment,
-            **passphrase_variables(place.folder, os.environ),
-            "PULUMI_BACKEND_URL": backend.absolute().as_uri(),
+            **secrets_variables(place, os.environ, deployment),
+            "PULUMI_BACKEND_URL": place.files.url,
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             # The plugin is looked for before (`plugins.py`): the engine alone would try its download five times.
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "NO_COLOR": "1",
         },
+        secrets_provider=provider_url(place),
         pulumi_command=command,
     )
-    _settle_settings(workspace, place)
+    _settle_settings(workspace, place, deployment)
     return workspace
-
-
-def passphrase_variables(folder: Path, environment: Mapping[str, str]) -> Mapping[str, str]:
-    """Say how the engine gets the passphrase: from the user's own variable, else from a file that is made here once.
-
-    Raises:
-        GpuprovError: GP-DOC-007 when the file cannot be made.
-    """
-    if any(name in environment for name in _PASSPHRASE):
-        return {}
-    path = folder / "passphrase"
-    try:
-        # Under its own name only when it is whole: a half-written one would lock the state for ever.
-        if not path.exists():
-            beside = folder / f".passphrase.{secrets.token_hex(6)}.tmp"
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with os.fdopen(descriptor, "w", encoding="ascii") as file:
-                file.write(secrets.token_urlsafe(32))
-                file.flush()
-                os.fsync(file.fileno())
-            try:
-                os.link(beside, path)  # Whoever comes second takes the first one's.
-            except FileExistsError:
-                pass
-            finally:
-                beside.unlink()
-            sync_folder(folder)
-    except OSError as error:
-        raise GpuprovError(
-            Diagnostic(
-                code="GP-DOC-007",
-                address=str(path),
-                summary=f"cannot write {path}: {(error.strerror or str(error)).lower()}",
-                hint="check the folder, or give the passphrase yourself in PULUMI_CONFIG_PASSPHRASE",
-            )
-        ) from error
-    return {"PULUMI_CONFIG_PASSPHRASE_FILE": str(path.absolute())}
 
 
 class Program:
@@ -241,21 +207,18 @@ def _load(folder: Path) -> ModuleType:
         return _loaded[folder]
 
 
-def _settle_settings(workspace: LastingWorkspace, place: StackPlace) -> None:
-    """Keep the stack's settings: its region, and the salt that its passphrase belongs to."""
+def _settle_settings(workspace: LastingWorkspace, place: StackPlace, deployment: Mapping[str, Any] | None) -> None:
+    """Keep the stack's settings: its region, and what its secrets belong to, which the state knows best."""
+    recorded = secrets_settings(deployment)
     try:
         settings = workspace.stack_settings(place.name)
     except FileNotFoundError:
-        settings = StackSettings(encryption_salt=_salt(read_deployment(place)))
-    config: dict[str, Any] = dict(settings.config or {})
-    if config.get("aws:region") == place.region and state_file(place).exists():
-        return
-    settings.config = {**config, "aws:region": place.region}
-    workspace.save_stack_settings(place.name, settings)
-
-
-def _salt(deployment: Mapping[str, Any] | None) -> str | None:
-    """The salt that the state was encrypted with: without it a lost work folder would accept any passphrase."""
-    providers = (deployment or {}).get("secrets_providers") or {}
-    salt = (providers.get("state") or {}).get("salt")
-    return salt if providers.get("type") == "passphrase" and isinstance(salt, str) else None
+        settings = recorded or StackSettings(secrets_provider=provider_url(place))
+    before = dict(vars(settings))
+    if recorded is not None:
+        settings.encryption_salt = recorded.encryption_salt
+        settings.encrypted_key = recorded.encrypted_key
+        settings.secrets_provider = recorded.secrets_provider
+    settings.config = {**(settings.config or {}), "aws:region": place.region}
+    if vars(settings) != before or not is_kept(place):
+        workspace.save_stack_settings(place.name, settings)

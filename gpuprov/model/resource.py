@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from gpuprov.model.cost import CostChange
+
 
 class ResourceAction(StrEnum):
     """What the engine would do, or did, with a resource."""
@@ -59,6 +61,8 @@ class ResourcePlan:
     changes: tuple[ResourceChange, ...] = ()
     unchanged: int = 0
     new_hosts: tuple[NewHost, ...] = ()
+    cost: CostChange | None = None
+    """What the hosts cost before and after; None where that was not asked. It is not part of what a plan promises."""
 
     @property
     def empty(self) -> bool:

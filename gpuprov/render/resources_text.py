@@ -6,6 +6,7 @@ from typing import Final
 from rich.text import Text
 
 from gpuprov.model.resource import NewHost, ResourceAction, ResourceChange, ResourcePlan, ResourceResult
+from gpuprov.render.cost_text import cost_body, show_cost
 from gpuprov.render.terminal import Terminal
 
 _SIGNS: Final[Mapping[ResourceAction, tuple[str, str]]] = {
@@ -32,6 +33,7 @@ def show_resource_plan(plan: ResourcePlan, terminal: Terminal, *, verbose: bool)
                 out.print(f"      {package}")
             for path in host.files:
                 out.print(f"      {path}")
+    show_cost(plan.cost, terminal)
 
 
 def show_resource_result(result: ResourceResult | None, terminal: Terminal) -> None:
@@ -65,8 +67,12 @@ def counted(changes: Sequence[ResourceChange], unchanged: int, *, done: bool = F
 
 
 def change_lines(changes: Sequence[ResourceChange], *, verbose: bool) -> list[Text]:
-    """One line for all new resources of a kind, and one for each other change, with its reasons."""
+    """What is replaced and deleted first, one line each with its reasons; then changes, then new ones by their kind."""
     lines = []
+    for action in (ResourceAction.REPLACE, ResourceAction.DELETE, ResourceAction.UPDATE):
+        for change in changes:
+            if change.action is action:
+                lines.extend(_change_lines(change, verbose=verbose))
     made: dict[str, list[str]] = {}
     for change in changes:
         if change.action is ResourceAction.CREATE:
@@ -76,10 +82,6 @@ def change_lines(changes: Sequence[ResourceChange], *, verbose: bool) -> list[Te
     for kind, names in made.items():
         shown = ", ".join(sorted(names))
         lines.append(Text.assemble("  ", ("+", "add"), f" make     {kind:{width}}  ", (shown, "name")))
-    for action in (ResourceAction.UPDATE, ResourceAction.REPLACE, ResourceAction.DELETE):
-        for change in changes:
-            if change.action is action:
-                lines.extend(_change_lines(change, verbose=verbose))
     return lines
 
 
@@ -130,6 +132,7 @@ def resource_plan_body(plan: ResourcePlan) -> dict[str, object]:
             }
             for host in plan.new_hosts
         ],
+        "cost": cost_body(plan.cost),
     }
 
 

@@ -6,6 +6,7 @@ from gpuprov.model.fact import Known
 from gpuprov.model.planned import Planned
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.model.status import ExitStatus
+from gpuprov.render.ages import age_text
 from gpuprov.render.observation import finding_lines, observation_text
 from gpuprov.render.plan_text import host_state
 from gpuprov.render.resources_text import resource_plan_body, show_resource_plan
@@ -45,15 +46,8 @@ def _stack(snapshot: Snapshot) -> str:
     parts.append(f"{observation_text(count)} GPU(s)")
     uptime = snapshot.observe("host.uptime")
     if isinstance(uptime, Known) and isinstance(uptime.value, int):
-        parts.append(f"up {_duration(uptime.value)}")
+        parts.append(f"up {age_text(uptime.value)}")
     return ", ".join(parts)
-
-
-def _duration(seconds: int) -> str:
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {unit}"
-    return f"{seconds} s"
 
 
 def status_body(planned: Planned, status: ExitStatus) -> dict[str, object]:

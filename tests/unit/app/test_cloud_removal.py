@@ -3,12 +3,13 @@
 import pytest
 from app_world import World
 from ground_builders import FakeStack
+from state_files import state_file
 
 from gpuprov.app.access import Access
 from gpuprov.app.cloud_builders import builder_places
 from gpuprov.app.cloud_site import place_of, refuse_other_account
 from gpuprov.app.ground import UpRequest, open_ground
-from gpuprov.cloud.state import INSTANCE, Pending, StackState, StateResource, state_file
+from gpuprov.cloud.state import INSTANCE, Pending, StackState, StateResource
 from gpuprov.cloud.types import Image
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.status import ExitStatus

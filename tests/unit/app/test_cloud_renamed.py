@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from ground_builders import SPEC, make_site
+from state_files import state_file
 
 from gpuprov.app.cloud_renamed import refuse_renamed
 from gpuprov.app.cloud_site import place_of
-from gpuprov.cloud.state import state_file
 
 WHOLE = Path(__file__).parents[2] / "cases" / "cloud" / "states" / "whole.json"
 

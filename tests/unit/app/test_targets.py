@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from ground_builders import BOTH, RACK, SPEC, make_site
+from state_files import state_file
 
 from gpuprov.app.access import Access
 from gpuprov.app.cloud_site import place_of
 from gpuprov.app.targets import choose_target, choose_targets, cloud_names, refuse_shared_names, refuse_unclear_limit
-from gpuprov.cloud.state import state_file
 from gpuprov.model.diagnostic import GpuprovError
 
 

@@ -16,12 +16,14 @@ from typing import Any
 import engine_plugin
 import pytest
 from stack_documents import document, instance
+from state_files import state_file
 
 from gpuprov.cloud import state
 from gpuprov.cloud.engine import Engine, find_engine
 from gpuprov.cloud.events import EventReader, NewResource
 from gpuprov.cloud.stack import CloudStack, judge
 from gpuprov.cloud.state import INSTANCE
+from gpuprov.cloud.state_lock import read_lock
 from gpuprov.cloud.types import StackPlace
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Progress, ignore_progress
@@ -148,7 +150,7 @@ def test_a_stack_from_nothing_to_nothing(make: Make, cloud: Cloud, tmp_path: Pat
     make().remove(report=ignore_progress)
     assert engine_plugin.resources(cloud.folder) == {}
     assert not make().state().exists
-    assert not state.state_file(place(tmp_path, cloud)).exists()
+    assert not state_file(place(tmp_path, cloud)).exists()
     files = [path for path in (tmp_path / "a site" / "cloud").rglob("*") if path.is_file()]
     assert not [path for path in files if path.stat().st_mode & 0o077 and path.parent.name in {"cloud", "log"}]
 
@@ -237,7 +239,7 @@ def test_kill_9_in_the_middle_of_a_create_makes_no_second_one(
     if victim == "gpuprov":
         run.kill()
     else:
-        holder = state.read_lock(where)
+        holder = read_lock(where)
         assert holder is not None
         os.kill(holder.pid, signal.SIGKILL)
     run.wait()
@@ -276,7 +278,7 @@ def test_a_plugin_that_dies_after_it_made_a_host_leaves_no_second_one(make: Make
 
 def test_a_lost_state_is_not_built_a_second_time(make: Make, cloud: Cloud, tmp_path: Path) -> None:
     make().apply(document("train-a"), report=ignore_progress)
-    state.state_file(place(tmp_path, cloud)).unlink()
+    state_file(place(tmp_path, cloud)).unlink()
     assert code(lambda: make().recover(cloud.find, ignore_progress, document=document("train-a"))) == "GP-CLOUD-015"
     assert len(cloud.of(INSTANCE)) == 1
 
@@ -286,7 +288,7 @@ def test_a_pending_create_is_never_run_over(make: Make, cloud: Cloud, tmp_path: 
     where = place(tmp_path, cloud)
     run = up_elsewhere(where, document("train-a"), checkout)
     cloud.wait_for("instance.train-a")
-    holder = state.read_lock(where)
+    holder = read_lock(where)
     assert holder is not None
     os.kill(holder.pid, signal.SIGKILL)
     run.wait()
@@ -346,7 +348,7 @@ class TestBadInput:
         self, made: Make, cloud: Cloud, tmp_path: Path
     ) -> None:
         made().apply(document("train-a"), report=ignore_progress)
-        path = state.state_file(place(tmp_path, cloud))
+        path = state_file(place(tmp_path, cloud))
         path.write_text(path.read_text()[:5000])
         with pytest.raises(GpuprovError) as error:
             made().preview(document("train-a"), report=ignore_progress)

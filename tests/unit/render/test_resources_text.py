@@ -53,13 +53,13 @@ def shown(show: object, value: object, **options: bool) -> list[str]:
 def test_a_plan_is_grouped_and_says_what_is_lost() -> None:
     assert shown(show_resource_plan, PLAN, verbose=False) == [
         "cloud: 3 to make, 1 to change, 1 to replace, 2 to delete, 4 resource(s) as they are",
-        "  + make     subnet    x, y",
-        "  + make     instance  a",
-        "  ~ update   vpc.main",
-        "      tags.Name: old -> new",
         "  ! replace  instance.b  [what it holds is lost]  (cannot be changed in place: ami)",
         "  - delete   volume.s/b  [what it holds is lost]",
         "  - delete   subnet.z",
+        "  ~ update   vpc.main",
+        "      tags.Name: old -> new",
+        "  + make     subnet    x, y",
+        "  + make     instance  a",
         "  + host     a, c (train): p5.48xlarge from ami-1 (debian-12); then 2 package(s) to install, 1 file(s)",
         "  + host     b (train): p5.48xlarge from ami-2 (baked); then no package to install, 1 file(s)",
     ]

@@ -77,6 +77,19 @@ CASES = {
         ["us-east-1", "us-gov-west-1", "ap-southeast-2", "eusc-de-east-1"],
         ["", "us-east-1a", "east", "US-EAST-1"],
     ),
+    "backend": (
+        ["local", "s3://states", "s3://example-states/gpu/train", "s3://a.b-c/x/"],
+        ["", "s3://", "s3://ab", "s3://A-b", "gs://states", "s3://states?region=x", "s3://states//x", "file:///x"],
+    ),
+    "secrets": (
+        [
+            "passphrase",
+            "awskms://alias/gp",
+            "awskms://1234abcd-12ab-34cd-56ef-1234567890ab",
+            "awskms:///arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+        ],
+        ["", "awskms://", "awskms://gp", "awskms://alias/gp?region=x", "gcpkms://k", "awskms://arn:aws:kms:x:1:key/k"],
+    ),
     "size": (["1GiB", "500GiB", "64TiB"], ["", "0GiB", "500", "500GB", "500 GiB", "1.5TiB", "65TiB", "65537GiB"]),
     "prefix": (
         ["runs/", "a/b/", "year=2026/"],

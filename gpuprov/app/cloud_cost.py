@@ -1,0 +1,69 @@
+"""What the hosts of a stack cost: before a run and after it, and so far."""
+
+import time
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final, cast
+
+from gpuprov.cloud.decide.market import bought_of
+from gpuprov.cloud.state import INSTANCE, StackState, StateResource
+from gpuprov.cloud.types import Document, InstanceHealth, InstanceState
+from gpuprov.cost.fleet import ON_DEMAND, fleet_cost, spent
+from gpuprov.model.cost import CostChange, Spent
+from gpuprov.spec.types import Spec
+
+_RUNNING: Final = frozenset({InstanceState.PENDING, InstanceState.RUNNING})
+"""States in which an instance is paid for (EC2 User Guide, instance lifecycle; read 2026-11-30)."""
+_HOUR: Final = 3600.0
+
+
+def cost_change(
+    state: StackState, document: Document, health: Mapping[str, InstanceHealth], spec: Spec, region: str
+) -> CostChange:
+    """The hourly cost of the hosts that run, and of those that will.
+
+    Args:
+        state: what stands.
+        document: what is wanted; its hosts run afterwards, but for those that stand stopped.
+        health: of what stands; one that EC2 does not tell of is taken to run.
+        spec: whose catalog's prices.
+        region: of the stack.
+    """
+    standing = dict(_standing(state))
+    stopped = {name for name, row in standing.items() if _is_off(health.get(row.id))}
+    before = [_bought(row) for name, row in standing.items() if name not in stopped]
+    wanted = cast("list[dict[str, Any]]", document.get("instances") or [])
+    # A host that stays keeps the type and the price that it was bought at.
+    after = [
+        _bought(standing[row["name"]])
+        if row["name"] in standing and standing[row["name"]].inputs.get("instanceType") == row["type"]
+        else (str(row["type"]), str((row.get("market") or {}).get("kind") or ON_DEMAND))
+        for row in wanted
+        if row["name"] not in stopped
+    ]
+    return CostChange(before=fleet_cost(before, region, spec.catalog), after=fleet_cost(after, region, spec.catalog))
+
+
+def cost_so_far(state: StackState, health: Mapping[str, InstanceHealth], spec: Spec, region: str) -> Spent:
+    """What the hosts that run have cost since each was started last: EC2 keeps no earlier start."""
+    now = time.time()
+    rows = [
+        (*_bought(row), (now - datetime.fromisoformat(found.launched).timestamp()) / _HOUR)
+        for _, row in _standing(state)
+        if (found := health.get(row.id)) is not None and found.launched and not _is_off(found)
+    ]
+    return spent(rows, region, spec.catalog)
+
+
+def _standing(state: StackState) -> Iterator[tuple[str, StateResource]]:
+    for address, row in state.resources.items():
+        if row.type == INSTANCE:
+            yield address.partition(".")[2], row
+
+
+def _bought(row: StateResource) -> tuple[str, str]:
+    return str(row.inputs.get("instanceType") or row.outputs.get("instanceType") or ""), bought_of(row.inputs).kind
+
+
+def _is_off(found: InstanceHealth | None) -> bool:
+    return found is not None and found.state not in _RUNNING
