@@ -9,7 +9,10 @@ from gpuprov.cloud.instances_aws import find_instances
 from gpuprov.cloud.lookup_natural import FINDERS, Client
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 
+Tags = dict[str, str]
+
 _TAG: Final = "gpuprov:id"
+_DENIED: Final = frozenset({"AccessDenied", "AccessDeniedException"})
 _UNTAGGED: Final = frozenset({"NoSuchTagSet", "NoSuchBucket", "AccessDenied"})
 
 
@@ -102,7 +105,7 @@ def tagged_listings(client: Client, tag: str, value: str) -> Iterator[tuple[str,
 
 def _listed(ec2: Any, listing: _Listing, tag: str, value: str) -> Iterator[Mapping[str, Any]]:
     filters = [
-        {"Name": f"tag:{_TAG}", "Values": [key]},
+        {"Name": f"tag:{tag}", "Values": [value]},
         *({"Name": name, "Values": list(values)} for name, values in listing.filters),
     ]
     for page in pages(ec2, listing.operation, {listing.asked: filters}):
@@ -110,7 +113,7 @@ def _listed(ec2: Any, listing: _Listing, tag: str, value: str) -> Iterator[Mappi
         yield from (row for row in page[listing.rows] if tags_of(row.get("Tags", ())).get(tag) == value)
 
 
-def _pages(ec2: Any, operation: str, asked: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+def pages(ec2: Any, operation: str, asked: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     """All pages of an answer; some operations of EC2 have one page only, and no paginator."""
     if ec2.can_paginate(operation):
         return ec2.get_paginator(operation).paginate(**asked)  # type: ignore[no-any-return]
@@ -159,7 +162,6 @@ def tagged_buckets(client: Client) -> Iterator[tuple[str, Tags]]:
             try:
                 tags = s3.get_bucket_tagging(Bucket=bucket["Name"])["TagSet"]
             except s3.exceptions.ClientError as error:
-                # A bucket whose tags the caller may not even read is not one that the caller made.
                 if code_of(error) not in _UNTAGGED:
                     raise
                 continue
