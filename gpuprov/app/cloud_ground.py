@@ -18,6 +18,7 @@ from gpuprov.app.cloud_renamed import refuse_renamed
 from gpuprov.app.cloud_roles import brought_profiles
 from gpuprov.app.cloud_short import fresh_volumes, keeps_going, moved_on, next_zones, within_min_hosts
 from gpuprov.app.cloud_site import CloudSite, as_one_step
+from gpuprov.app.expiry import told_of_end
 from gpuprov.app.ground import Found, Grown
 from gpuprov.app.hosts import Fleet, wants_of
 from gpuprov.app.late_storage import as_made, to_come
@@ -138,6 +139,7 @@ class CloudGround:
                 *told,
                 *unseen,
                 *capacity,
+                *told_of_end(place.site, state),
                 *waited,
                 *outdated,
                 *to_come(place.site, self._fleet.hosts),

@@ -45,6 +45,9 @@ class Account(Protocol):
     def health(self, ids: Collection[str]) -> Mapping[str, InstanceHealth]:
         """What EC2 says about instances; one that it does not know is missing."""
 
+    def switch(self, ids: Collection[str], *, on: bool, seconds: float, report: Report) -> None:
+        """Start instances, or stop them, and wait."""
+
     def console(self, instance_id: str) -> str:
         """The console output of an instance."""
 

@@ -108,10 +108,15 @@ class Account:
         with self._asking(role):
             return roles_aws.profile_of(self._client("iam"), role)
 
+    def switch(self, ids: Collection[str], *, on: bool, seconds: float, report: Report = ignore_progress) -> None:
+        """Start instances, or stop them, and wait until they run, or have stopped; GP-CLOUD-024 when not in time."""
+        with self._asking("instances"):
+            instances_aws.switch(self._client("ec2"), ids, on=on, seconds=seconds, report=report)
+
     def stop(self, instance_id: str, *, seconds: float, report: Report = ignore_progress) -> None:
         """Stop an instance and wait until it has stopped; GP-CLOUD-024 when it has not in time."""
         with self._asking(instance_id):
-            instances_aws.stop(self._client("ec2"), instance_id, seconds=seconds, report=report)
+            instances_aws.switch(self._client("ec2"), [instance_id], on=False, seconds=seconds, report=report)
 
     def instances_with(self, tags: Mapping[str, str]) -> tuple[FoundInstance, ...]:
         """Instances that have all of these tags, whoever made them; those that are gone are left out."""

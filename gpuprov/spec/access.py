@@ -73,12 +73,17 @@ class GroupSpec:
         ),
     ] = None
     read: Annotated[
-        object, About("Storage that the group may read.", not_yet="Permissions on mounts are built by a later release.")
-    ] = None
+        tuple[str, ...],
+        About(
+            "Storage that the group may read. Once a group names a bucket, hosts have it as far as their groups do.",
+            check="storage",
+            example="[datasets]",
+        ),
+    ] = ()
     write: Annotated[
-        object,
-        About("Storage that the group may write.", not_yet="Permissions on mounts are built by a later release."),
-    ] = None
+        tuple[str, ...],
+        About("Storage that the group may read and write.", check="storage", example="[checkpoints]"),
+    ] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

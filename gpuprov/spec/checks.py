@@ -10,6 +10,7 @@ from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.spec.access_checks import access_problems, tuning_problems
 from gpuprov.spec.cloud_checks import cloud_problems
+from gpuprov.spec.rights_checks import rights_problems
 from gpuprov.spec.rollout_checks import rollout_problems
 from gpuprov.spec.stack import StackSpec
 from gpuprov.spec.suggest import did_you_mean
@@ -45,6 +46,7 @@ def _problems(spec: WrittenSpec, decoder: Decoder, catalog: Catalog) -> Iterator
     yield from _repeated(spec.monitoring.exporters, "monitoring.exporters", "exporter")
     yield from cloud_problems(spec)
     yield from access_problems(spec.access) if spec.access is not None else ()
+    yield from rights_problems(spec)
     yield from tuning_problems(spec.tuning) if spec.tuning is not None else ()
 
 

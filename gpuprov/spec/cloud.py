@@ -62,7 +62,7 @@ class PoolCloudSpec:
         return self.existing is None
 
     def names(self, pool: str) -> tuple[str, ...]:
-        """Names of the pool's cloud hosts."""
+        """Names of the pool's cloud hosts; none where the instances are there already: the account has their names."""
         return self.hosts or tuple(f"{pool}-{number}" for number in range(1, (self.count or 0) + 1))
 
 

@@ -1,6 +1,6 @@
 """The form of the stack document, as gpuprov writes it: plain JSON, every decision made."""
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 Tags = dict[str, str]
 
@@ -119,6 +119,40 @@ class Volume(TypedDict):
     tags: Tags
 
 
+class Share(TypedDict):
+    """One file system of EFS."""
+
+    name: str
+    creation_token: str
+    throughput: str
+    tags: Tags
+
+
+class ShareGroup(TypedDict):
+    """Who reaches the file systems: the hosts, at one port."""
+
+    name: str
+    description: str
+    port: int
+    tags: Tags
+    rule_tags: Tags
+
+
+class MountTarget(TypedDict):
+    """Where a file system is reached in one subnet."""
+
+    name: str
+    share: str
+    subnet: str
+
+
+class ShareAccess(TypedDict):
+    """The way to the file systems."""
+
+    group: ShareGroup
+    targets: list[MountTarget]
+
+
 class Market(TypedDict):
     """How a host's capacity is bought, where that is not on demand."""
 
@@ -164,4 +198,8 @@ class Document(TypedDict):
     pool_identities: list[Identity]
     buckets: list[Bucket]
     volumes: list[Volume]
+    shares: list[Share]
+    share_access: ShareAccess | None
     instances: list[Instance]
+    imports: NotRequired[dict[str, str]]
+    """Name of a resource -> id of the one of the account that becomes it; only while it is taken in."""

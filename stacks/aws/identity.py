@@ -18,24 +18,26 @@ class MadeIdentity:
 
 
 def make_identity(identity: Identity) -> MadeIdentity:
-    """Make the role that the hosts act as."""
+    """Make a role that hosts act as."""
+    key = identity["key"]
     role = iam.Role(
-        "role.main",
+        f"role.{key}",
         name=identity["name"],
         assume_role_policy=json.dumps(identity["assume_role_policy"], sort_keys=True),
+        permissions_boundary=identity["permissions_boundary"],
         tags=identity["tags"],
     )
     policies: list[pulumi.Resource] = []
     if identity["policy"] is not None:
         policies.append(
             iam.RolePolicy(
-                "role_policy.main",
+                f"role_policy.{key}",
                 name="storage",
                 role=role.name,
                 policy=json.dumps(identity["policy"], sort_keys=True),
             )
         )
     profile = iam.InstanceProfile(
-        "instance_profile.main", name=identity["name"], role=role.name, tags=identity["profile_tags"]
+        f"instance_profile.{key}", name=identity["name"], role=role.name, tags=identity["profile_tags"]
     )
     return MadeIdentity(profile=profile, policies=policies)

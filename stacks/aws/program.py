@@ -6,8 +6,10 @@ import pulumi
 from document import Document
 from fleet import attach_volume, make_instance
 from identity import make_identity
+from imports import take_in
 from network import make_network
-from pulumi_aws import ebs
+from pulumi_aws import ebs, efs
+from shares import make_access, make_share
 from storage import make_bucket, make_volume
 
 KIND = "StackDocument"
@@ -24,26 +26,34 @@ def program(document: Document) -> None:
         pulumi.RunError: when the document is of another kind or version, or meant for another region.
     """
     _check(document)
+    take_in(document.get("imports", {}))
     buckets = {bucket["name"]: make_bucket(bucket) for bucket in document["buckets"]}
     volumes = {volume["name"]: make_volume(volume) for volume in document["volumes"]}
     pulumi.export("buckets", {name: bucket.bucket for name, bucket in buckets.items()})
     pulumi.export("volumes", {name: volume.id for name, volume in volumes.items()})
-    pulumi.export("hosts", _make_hosts(document, volumes))
+    shares = {share["name"]: make_share(share) for share in document["shares"]}
+    pulumi.export("shares", {name: share.dns_name for name, share in shares.items()})
+    pulumi.export("hosts", _make_hosts(document, volumes, shares))
 
 
-def _make_hosts(document: Document, volumes: dict[str, ebs.Volume]) -> dict[str, dict[str, Any]]:
+def _make_hosts(
+    document: Document, volumes: dict[str, ebs.Volume], shares: dict[str, efs.FileSystem]
+) -> dict[str, dict[str, Any]]:
     """Make the network and the hosts in it; tell of each host what gpuprov must know to reach it."""
     if document["network"] is None or document["security_group"] is None:
         return {}
     network = make_network(document["network"], document["security_group"])
-    identity = make_identity(document["identity"]) if document["identity"] is not None else None
+    if document["share_access"] is not None:
+        network.ways.extend(make_access(document["share_access"], shares, network))
+    main = [document["identity"]] if document["identity"] is not None else []
+    identities = {identity["key"]: make_identity(identity) for identity in (*main, *document["pool_identities"])}
     hosts: dict[str, dict[str, Any]] = {}
     for entry in document["instances"]:
         attached = [volume for volume in document["volumes"] if volume["host"] == entry["name"]]
         instance = make_instance(
             entry,
             network,
-            identity,
+            identities[entry["identity"]] if entry["identity"] is not None else None,
             [volumes[volume["name"]] for volume in attached],
             public=document["network"]["public"],
         )

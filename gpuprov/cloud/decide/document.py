@@ -9,6 +9,7 @@ from gpuprov.cloud.decide.fleet import NO_RESERVATIONS, PlannedHost, base_image,
 from gpuprov.cloud.decide.identities import identities
 from gpuprov.cloud.decide.network import group_part, network_part
 from gpuprov.cloud.decide.refusals import refuse
+from gpuprov.cloud.decide.shares import access_part, share_names, share_part
 from gpuprov.cloud.decide.standing import Standing
 from gpuprov.cloud.decide.storage import bucket_names, bucket_part, check_detaching, volume_parts
 from gpuprov.cloud.decide.surroundings import Surroundings
@@ -75,6 +76,7 @@ def stack_document(
         standing=standing,
         profiles=profiles,
     )
+    shares = share_names(spec.storage, spec.pools, standing, replace)
     starts = {pool: images.get(pool) or base_image(lock, pool, cloud.region) for pool in {h.pool for h in hosts}}
     new = [host for host in hosts if host.name not in bound.hosts]
     return _document(cloud, owner, hosts, new, around) | {
@@ -84,6 +86,8 @@ def stack_document(
             bucket_part(name, bucket, cloud.region, tags(owner, "bucket", name)) for name, bucket in buckets.items()
         ],
         "volumes": volume_parts(spec.storage, placed, owner, bound),
+        "shares": [share_part(name, owner) for name in shares],
+        "share_access": access_part(shares, {host.zone for host in hosts}, owner) if hosts else None,
         "instances": [
             instance_part(
                 host, owner, image=starts[host.pool], keys=login_keys, user=cloud.user, replace=frozenset(replace)
@@ -161,6 +165,7 @@ def standing_document(spec: Spec, standing: Standing) -> Document:
             }
             for name, there in sorted(standing.volumes.items())
         ],
+        "shares": [share_part(name, owner, given) for name, given in sorted(standing.shares.items())],
     }
 
 
@@ -174,13 +179,13 @@ def data_document(document: Document, *, delete: Collection[str]) -> Document:
     Raises:
         GpuprovError: GP-CLOUD-026 for a name that the document does not hold.
     """
-    buckets, volumes = _entries(document, "buckets"), _entries(document, "volumes")
-    there = {str(e["name"]) for e in (*buckets, *volumes)}
+    buckets, volumes, shares = (_entries(document, key) for key in ("buckets", "volumes", "shares"))
+    there = {str(e["name"]) for e in (*buckets, *volumes, *shares)}
     known = there | {name.partition("/")[0] for name in there}
     for name in sorted(set(delete) - known):
         raise refuse(
             "GP-CLOUD-026",
-            f"the stack holds no bucket and no volume {name}",
+            f"the stack holds no bucket, volume or share {name}",
             address=f"storage.{name}",
             hint=f"it holds {', '.join(sorted(there)) or 'none'}",
         )
@@ -192,6 +197,8 @@ def data_document(document: Document, *, delete: Collection[str]) -> Document:
         "pool_identities": [],
         "instances": [],
         "buckets": [entry for entry in buckets if entry["name"] not in delete],
+        "shares": [entry for entry in shares if entry["name"] not in delete],
+        "share_access": None,
         "volumes": [
             {**entry, "host": None, "device": None}
             for entry in volumes
@@ -224,6 +231,8 @@ def _document(
         "pool_identities": [],
         "buckets": [],
         "volumes": [],
+        "shares": [],
+        "share_access": None,
         "instances": [],
     }
 

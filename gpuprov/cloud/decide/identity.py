@@ -24,7 +24,14 @@ def partition(region: str) -> str:
 
 
 def identity_part(
-    storage: Mapping[str, StorageSpec], buckets: Mapping[str, str], region: str, owner: Owner, *, stands: bool = False
+    storage: Mapping[str, StorageSpec],
+    buckets: Mapping[str, str],
+    region: str,
+    owner: Owner,
+    *,
+    stands: bool = False,
+    pool: str = "",
+    boundary: str | None = None,
 ) -> dict[str, object] | None:
     """The document's `identity`; None when there is nothing that hosts may do.
 
@@ -37,18 +44,15 @@ def identity_part(
         region: the region.
         owner: whose it is.
         stands: whether the hosts have a role already.
+        pool: the pool whose role it is; empty for that of all pools which have none of their own.
+        boundary: ARN of the policy that bounds it.
 
     Raises:
         GpuprovError: GP-SPEC-005 when the policy would be longer than AWS takes.
     """
     if not buckets and not stands:
         return None
-    statements = [
-        statement
-        for name, bucket in sorted(buckets.items())
-        for statement in _statements(storage[name], f"arn:{partition(region)}:s3:::{bucket}")
-    ]
-    policy = {"Version": _VERSION, "Statement": statements} if statements else None
+    policy = host_policy(storage, buckets, region)
     length = len(json.dumps(policy, separators=(",", ":")))
     if length > _POLICY_LIMIT:
         raise refuse(
@@ -58,8 +62,10 @@ def identity_part(
             detail=f"AWS takes {_POLICY_LIMIT}.",
             hint="name fewer prefixes, or put data that belongs together under one",
         )
+    name = f"pool/{pool}" if pool else "main"
     return {
-        "name": role_name(owner.spec, region),
+        "key": name,
+        "name": role_name(owner.spec, region, pool),
         "assume_role_policy": {
             "Version": _VERSION,
             "Statement": [
@@ -67,9 +73,22 @@ def identity_part(
             ],
         },
         "policy": policy,
-        "tags": tags(owner, "role", "main"),
-        "profile_tags": tags(owner, "instance_profile", "main"),
+        "permissions_boundary": boundary,
+        "tags": tags(owner, "role", name, pool=pool),
+        "profile_tags": tags(owner, "instance_profile", name, pool=pool),
     }
+
+
+def host_policy(
+    storage: Mapping[str, StorageSpec], buckets: Mapping[str, str], region: str
+) -> dict[str, object] | None:
+    """What hosts may do with these buckets; None when there are none."""
+    statements = [
+        statement
+        for name, bucket in sorted(buckets.items())
+        for statement in _statements(storage[name], f"arn:{partition(region)}:s3:::{bucket}")
+    ]
+    return {"Version": _VERSION, "Statement": statements} if statements else None
 
 
 def tls_policy(bucket: str, region: str) -> dict[str, object]:

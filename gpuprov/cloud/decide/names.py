@@ -30,9 +30,17 @@ def shorten(text: str, limit: int, *, identity: str = "") -> str:
     return text[: limit - len(end)].rstrip("-._/ ") + end
 
 
-def role_name(spec: str, region: str) -> str:
-    """Name of the hosts' role and its instance profile; roles belong to the whole account, so the region is in it."""
-    return shorten(f"gpuprov-{spec}-{region}", ROLE_LIMIT)
+def role_name(spec: str, region: str, pool: str = "") -> str:
+    """Name of the hosts' role and its instance profile; roles belong to the whole account, so the region is in it.
+
+    A pool's own has a digest besides: the spec `a-us-east-1-b` could have a role of that very name.
+    """
+    whole = f"gpuprov-{spec}-{region}"
+    return (
+        shorten(f"{whole}-{pool}", ROLE_LIMIT, identity=f"{spec}/{region}/{pool}")
+        if pool
+        else shorten(whole, ROLE_LIMIT)
+    )
 
 
 def group_name(stack: str) -> str:

@@ -50,6 +50,8 @@ class Standing:
     """`STORAGE/HOST` -> volume."""
     buckets: Mapping[str, StandingBucket] = field(default_factory=dict)
     """Storage name -> bucket."""
+    shares: Mapping[str, Tags] = field(default_factory=dict)
+    """Storage name -> tags of its file system."""
     role: bool = False
     """Whether the hosts have a role."""
 
@@ -76,6 +78,7 @@ def standing_of(resources: Mapping[str, Mapping[str, object]]) -> Standing:
     hosts: dict[str, StandingHost] = {}
     volumes: dict[str, StandingVolume] = {}
     buckets: dict[str, StandingBucket] = {}
+    shares: dict[str, Tags] = {}
     for address, inputs in resources.items():
         kind, _, name = address.partition(".")
         if kind == "instance":
@@ -99,7 +102,9 @@ def standing_of(resources: Mapping[str, Mapping[str, object]]) -> Standing:
             )
         elif kind == "bucket":
             buckets[name] = StandingBucket(bucket=_text(inputs, "bucket"), tags=_tags(inputs))
-    return Standing(hosts=hosts, volumes=volumes, buckets=buckets, role="role.main" in resources)
+        elif kind == "share":
+            shares[name] = _tags(inputs)
+    return Standing(hosts=hosts, volumes=volumes, buckets=buckets, shares=shares, role="role.main" in resources)
 
 
 def _text(inputs: Mapping[str, object], key: str) -> str:

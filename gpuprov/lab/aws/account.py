@@ -15,6 +15,8 @@ from gpuprov.lab.aws.faults import FaultBook
 from gpuprov.lab.aws.groups import rules_of_vpc
 from gpuprov.lab.aws.images import ImageStore, register_base
 from gpuprov.lab.aws.machine import Machine
+from gpuprov.lab.aws.policy.guard import Guard
+from gpuprov.lab.aws.policy.memory import MotoMemory
 from gpuprov.lab.aws.securitygroups import InstanceRules
 from gpuprov.lab.aws.volumes import VolumeStore
 from gpuprov.lab.description import CloudDescription
@@ -59,11 +61,14 @@ class Account:
     addresses: PublicAddresses = field(init=False)
     newest: str = field(init=False, default="")
     """The name of the newest base image."""
+    guard: Guard = field(init=False)
+    """The policies in force."""
     routed: set[str] = field(default_factory=set)
     """Ids of the VPCs that have a router."""
 
     def __post_init__(self) -> None:
         """Put the parts together that need the account."""
+        self.guard = Guard(memory=MotoMemory(self.cloud.account, self.backend), lock=self.lock)
         self.addresses = PublicAddresses(self.cloud.public_range, self._public_in_use)
         self.capacity = CapacityBook(
             self.cloud.account, self.cloud.region, lambda id_: in_reservation(self.compute.linked(), id_)

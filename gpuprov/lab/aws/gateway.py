@@ -23,6 +23,7 @@ from gpuprov.lab.aws import faults
 from gpuprov.lab.aws.capacity import CapacityBook
 from gpuprov.lab.aws.errors import corrected_status, error_body
 from gpuprov.lab.aws.faults import FaultBook
+from gpuprov.lab.aws.policy.guard import POLICY_PATH, Denied, Guard
 from gpuprov.lab.aws.request import ApiRequest, read_request, set_current
 
 _TAG_KEY = re.compile(r"Tag(Specification\.\d+\.Tag)?\.\d+\.Key")
@@ -59,6 +60,7 @@ class Gateway:
         account: the account's number, for messages.
         publish_image: publishes a newer base image and returns its id.
         capacity: what the account has reserved, and answers about it.
+        guard: the policies in force.
         lock: the account's; moto itself has none, and calls come at the same time.
         say: writes a line to the server's log: one for each call, with its action, status and error.
     """
@@ -71,6 +73,7 @@ class Gateway:
         account: str,
         publish_image: Callable[[], str],
         capacity: CapacityBook,
+        guard: Guard,
         lock: threading.RLock,
         say: Callable[[str], None],
     ) -> None:
@@ -79,6 +82,7 @@ class Gateway:
         self._account = account
         self._publish_image = publish_image
         self._capacity = capacity
+        self._guard = guard
         self._lock = lock
         self._say = say
         self._repeated = _Repeated()
@@ -114,13 +118,20 @@ class Gateway:
             code, status = _EXPIRED.get(call.service, ("ExpiredToken", 403))
             return _error(call, code, "The security token included in the request is expired", status)
         if self._book.struck("denied", call):
-            user = f"arn:aws:iam::{self._account}:user/lab"
             because = f"because no identity-based policy allows the {name} action"
-            text = f"User: {user} is not authorized to perform: {name} on resource: * {because}"
-            if call.service == "ec2":
-                text = f"You are not authorized to perform this operation. {text}"
-            return _error(call, _DENIED.get(call.service, "AccessDenied"), text, 403)
-        return None
+            return self._denied(call, Denied(action=name, resource="*", reason=because))
+        denied = self._guard.refusal(call)
+        return self._denied(call, denied) if denied is not None else None
+
+    def _denied(self, call: ApiRequest, denied: Denied) -> _Answer:
+        """Return the refusal of an action."""
+        user = f"arn:aws:iam::{self._account}:user/lab"
+        text = (
+            f"User: {user} is not authorized to perform: {denied.action} on resource: {denied.resource} {denied.reason}"
+        )
+        if call.service == "ec2":
+            text = f"You are not authorized to perform this operation. {text}"
+        return _error(call, _DENIED.get(call.service, "AccessDenied"), text, 403)
 
     def _answer(self, call: ApiRequest, environ: dict[str, Any]) -> _Answer:
         """Return moto's answer, or the first one's of a call that is repeated with the same token."""
@@ -175,6 +186,9 @@ class Gateway:
         doors: dict[tuple[str, str], Callable[[], Any]] = {
             ("POST", faults.IMAGES_PATH): lambda: {"id": self._publish_image()},
             ("GET", faults.PATH): self._book.listing,
+            ("GET", POLICY_PATH): self._guard.listing,
+            ("POST", POLICY_PATH): lambda: self._guard.put_in_force(json.loads(body)["policies"]),
+            ("DELETE", POLICY_PATH): self._guard.take_off,
             ("POST", faults.PATH): lambda: {"id": self._book.add(faults.fault_of(json.loads(body)))},
             ("DELETE", faults.PATH): lambda: {"removed": self._book.remove(None)},
             ("GET", reserved.PATH): self._capacity.listing,

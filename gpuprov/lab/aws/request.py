@@ -22,6 +22,7 @@ _S3_PARTS = {
 """Query word of a bucket's part -> how IAM's action ends (S3's "Actions, resources and condition keys", 2026-11)."""
 _S3_VERBS = {"GET": "Get", "HEAD": "Get", "PUT": "Put", "POST": "Put", "DELETE": "Delete"}
 _S3_BUCKET = {"PUT": "CreateBucket", "DELETE": "DeleteBucket", "GET": "ListBucket", "HEAD": "ListBucket"}
+_S3_LISTINGS = {"versions": "ListBucketVersions", "uploads": "ListBucketMultipartUploads"}
 _FORM = "application/x-www-form-urlencoded"
 
 
@@ -35,6 +36,10 @@ class ApiRequest:
     """As IAM names it: "RunInstances"; empty when it could not be told."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     """The parameters of a query call, flat: `TagSpecification.1.Tag.1.Key`."""
+    region: str = ""
+    """As in the signature."""
+    path: str = ""
+    """Of a call of S3: `/BUCKET/KEY`."""
 
     def matches(self, pattern: str) -> bool:
         """Whether an action pattern means this call: "ec2:RunInstances", "RunInstances", "s3:*", "*"."""
@@ -58,23 +63,31 @@ def parameter(name: str) -> str | None:
 
 def read_request(environ: dict[str, Any]) -> ApiRequest:
     """Read a call; what was read of its body is put back."""
-    service = signed_service(environ.get("HTTP_AUTHORIZATION", ""))
+    region, service = _signed(environ.get("HTTP_AUTHORIZATION", ""))
     if service == "s3":
-        action = s3_action(environ["REQUEST_METHOD"], environ.get("PATH_INFO", "/"), environ.get("QUERY_STRING", ""))
-        return ApiRequest(service=service, action=action)
+        path = environ.get("PATH_INFO", "/")
+        action = s3_action(environ["REQUEST_METHOD"], path, environ.get("QUERY_STRING", ""))
+        return ApiRequest(service=service, action=action, region=region, path=path)
     if not environ.get("CONTENT_TYPE", "").startswith(_FORM):
-        return ApiRequest(service=service, action=environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2])
+        action = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
+        return ApiRequest(service=service, action=action, region=region)
     body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
     environ["wsgi.input"] = io.BytesIO(body)
     parameters = dict(parse_qsl(body.decode(), keep_blank_values=True))
-    return ApiRequest(service=service, action=parameters.get("Action", ""), parameters=parameters)
+    return ApiRequest(service=service, action=parameters.get("Action", ""), parameters=parameters, region=region)
 
 
 def signed_service(authorization: str) -> str:
     """Return the service that a signature (version 4) is for; empty when there is none."""
+    return _signed(authorization)[1]
+
+
+def _signed(authorization: str) -> tuple[str, str]:
+    """Return region and service of a signature (version 4); both empty when there is none."""
     _, found, scope = authorization.partition("Credential=")
     parts = scope.split(",")[0].strip().split("/")
-    return parts[3].lower() if found and len(parts) == 5 else ""  # noqa: PLR2004 (key, date, region, service, "aws4_request")
+    whole = found and len(parts) == 5  # noqa: PLR2004 (key, date, region, service, "aws4_request")
+    return (parts[2], parts[3].lower()) if whole else ("", "")
 
 
 def s3_action(method: str, path: str, query: str) -> str:
@@ -82,14 +95,24 @@ def s3_action(method: str, path: str, query: str) -> str:
     bucket, _, key = path.lstrip("/").partition("/")
     if not bucket:
         return "ListAllMyBuckets"
-    if key:
-        return {"GET": "GetObject", "HEAD": "GetObject", "DELETE": "DeleteObject"}.get(method, "PutObject")
     words = parse_qs(query, keep_blank_values=True)
+    if key:
+        return _object_action(method, words)
     for word, ending in _S3_PARTS.items():
         if word in words:
             # Removing a part other than the policy is allowed by the action that writes it.
             verb = "Put" if method == "DELETE" and word != "policy" else _S3_VERBS.get(method, "Get")
             return f"{verb}{ending}"
-    if "delete" in words:
-        return "DeleteObject"
+    for word, action in (("delete", "DeleteObject"), *_S3_LISTINGS.items()):
+        if word in words:
+            return action
     return _S3_BUCKET.get(method, "ListBucket")
+
+
+def _object_action(method: str, words: Mapping[str, list[str]]) -> str:
+    """Return IAM's action for a call about an object; one version of it, and an unfinished upload, have their own."""
+    if method == "DELETE" and "uploadId" in words:
+        return "AbortMultipartUpload"
+    if method == "DELETE" and "versionId" in words:
+        return "DeleteObjectVersion"
+    return {"GET": "GetObject", "HEAD": "GetObject", "DELETE": "DeleteObject"}.get(method, "PutObject")

@@ -30,6 +30,7 @@ def wire(account: Account) -> tuple[Gateway, Callable[[], None]]:
         account=account.cloud.account,
         publish_image=account.publish_image,
         capacity=account.capacity,
+        guard=account.guard,
         lock=account.lock,
         say=account.say,
     )

@@ -53,6 +53,21 @@ CASES = {
     "limit": (["memlock", "nofile"], ["memloc", "", "memlock "]),
     "limit_value": (["unlimited", "-1", "65536"], ["lots", "", "1.5"]),
     "label": (["train-a", "a", "0", "a" * 63], ["", "-a", "a-", "a.b", "a_b", "A", "a" * 64]),
+    "role": (["gpu-hosts", "a", "A+=,.@_-1", "a" * 64], ["", "a b", "team/gpu", "arn:aws:iam::1:role/a", "a" * 65]),
+    "policy_arn": (
+        [
+            "arn:aws:iam::111122223333:policy/team",
+            "arn:aws-cn:iam::111122223333:policy/a/b",
+            "arn:aws:iam::aws:policy/X",
+        ],
+        [
+            "",
+            "team",
+            "arn:aws:iam::111122223333:role/team",
+            "arn:aws:iam::1:policy/team",
+            "arn:aws:iam::111122223333:policy/",
+        ],
+    ),
     "storage": (["datasets", "a" * 32], ["", "a.b", "a_b", "A", "a" * 33]),
     "cidr": (
         ["10.20.0.0/16", "203.0.113.7/32", "0.0.0.0/0"],
@@ -91,6 +106,9 @@ CASES = {
         ["", "awskms://", "awskms://gp", "awskms://alias/gp?region=x", "gcpkms://k", "awskms://arn:aws:kms:x:1:key/k"],
     ),
     "size": (["1GiB", "500GiB", "64TiB"], ["", "0GiB", "500", "500GB", "500 GiB", "1.5TiB", "65TiB", "65537GiB"]),
+    "nfs_server": (["nfs.example", "10.0.0.5", "a"], ["", "-a", "a_b", "a:b", "[::1]", "a b"]),
+    "nfs_export": (["/", "/srv/data", "/a.b/c-d"], ["", "srv", "/srv/", "/a//b", "/a b", "/a,b", "/a\\b"]),
+    "mount_option": (["ro", "nconnect=4", "nfsvers=4.2", "sec=krb5p"], ["", "ro,rw", "a b", "a=", "Ro", "=4"]),
     "prefix": (
         ["runs/", "a/b/", "year=2026/"],
         ["", "/", "runs", "/runs/", "a//b/", "a/../b/", "r*/", "${aws:username}/"],

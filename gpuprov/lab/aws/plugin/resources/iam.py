@@ -24,6 +24,7 @@ class Role:
             AssumeRolePolicyDocument=inputs["assumeRolePolicy"],
             Description=inputs.get("description"),
             MaxSessionDuration=inputs["maxSessionDuration"],
+            PermissionsBoundary=inputs.get("permissionsBoundary"),
             Tags=tag_list(inputs.get("tags")) or None,
         )
         call.made = str(made["Role"]["RoleName"])
@@ -44,12 +45,13 @@ class Role:
             "name": role["RoleName"],
             "namePrefix": "",
             "path": role["Path"],
+            "permissionsBoundary": role.get("PermissionsBoundary", {}).get("PermissionsBoundaryArn", ""),
             "uniqueId": role["RoleId"],
             **tag_outputs(tag_map(call.iam("list_role_tags", RoleName=identity)["Tags"])),
         }
 
     def update(self, call: Call, identity: str, olds: Known, news: Known) -> None:
-        """The trust policy, the description, the session's length, and tags."""
+        """The trust policy, the description, the session's length, the boundary, and tags."""
         if changed("assumeRolePolicy", olds, news):
             call.iam("update_assume_role_policy", RoleName=identity, PolicyDocument=news["assumeRolePolicy"])
         if changed("description", olds, news) or changed("maxSessionDuration", olds, news):
@@ -59,6 +61,12 @@ class Role:
                 Description=news.get("description", ""),
                 MaxSessionDuration=news["maxSessionDuration"],
             )
+        if changed("permissionsBoundary", olds, news):
+            bound = news.get("permissionsBoundary")
+            if bound:
+                call.iam("put_role_permissions_boundary", RoleName=identity, PermissionsBoundary=bound)
+            else:
+                call.iam("delete_role_permissions_boundary", RoleName=identity)
         before, after = olds.get("tags") or {}, news.get("tags") or {}
         if dropped := sorted(before.keys() - after.keys()):
             call.iam("untag_role", RoleName=identity, TagKeys=dropped)

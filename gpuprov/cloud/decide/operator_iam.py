@@ -1,0 +1,68 @@
+"""What an operator may do in IAM: with the roles that gpuprov makes, by their names; pass those that a spec names.
+
+The trust policy of a role is written when it is made, and never changed: nobody can make it serve another purpose.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gpuprov.cloud.decide.grants import Grant, Ground, each
+
+_P: Final = "iam:"
+_STACK: Final = "preview up destroy"
+_EC2: Final = "ec2.amazonaws.com"
+
+
+def iam_grants(ground: Ground) -> Iterator[Grant]:
+    """Every grant in IAM; none where the hosts have no role."""
+    roles = [ground.iam("role", name) for name in ground.roles]
+    if roles:
+        yield from _roles(ground, roles)
+        yield from _profiles(ground)
+    brought = [ground.iam("role", name) for name in ground.brought]
+    if brought:
+        yield Grant(
+            sid="LookAtNamedRoles",
+            actions=each("preview up", "GetRole ListInstanceProfilesForRole", prefix=_P),
+            resources=dict.fromkeys(brought, "preview up"),
+        )
+    if roles or brought:
+        # "IfExists": what adds a role to a profile may not say yet which service it is for.
+        yield Grant(
+            sid="PassRoles",
+            actions=each("up", "PassRole", prefix=_P),
+            resources=dict.fromkeys((*roles, *brought), "up"),
+            condition={"StringEqualsIfExists": {"iam:PassedToService": _EC2}},
+        )
+
+
+def _roles(ground: Ground, roles: list[str]) -> Iterator[Grant]:
+    bound = {"StringEquals": {"iam:PermissionsBoundary": ground.boundary}} if ground.boundary else {}
+    yield Grant(
+        sid="MakeRoles",
+        actions=each("up", "CreateRole PutRolePolicy", prefix=_P)
+        | (each("up", "PutRolePermissionsBoundary", prefix=_P) if ground.boundary else {}),
+        resources=dict.fromkeys(roles, "up"),
+        condition=bound,
+    )
+    yield Grant(
+        sid="KeepRoles",
+        actions=each(_STACK, "GetRole GetRolePolicy ListAttachedRolePolicies ListRolePolicies ListRoleTags", prefix=_P)
+        | each("up destroy", "DeleteRole DeleteRolePolicy ListInstanceProfilesForRole", prefix=_P)
+        | each("up", "TagRole UntagRole", prefix=_P),
+        resources=dict.fromkeys(roles, _STACK),
+    )
+
+
+def _profiles(ground: Ground) -> Iterator[Grant]:
+    yield Grant(
+        sid="KeepProfiles",
+        actions=each(_STACK, "GetInstanceProfile", prefix=_P)
+        | each("up destroy", "DeleteInstanceProfile RemoveRoleFromInstanceProfile", prefix=_P)
+        | each(
+            "up",
+            "AddRoleToInstanceProfile CreateInstanceProfile TagInstanceProfile UntagInstanceProfile",
+            prefix=_P,
+        ),
+        resources={ground.iam("instance-profile", name): _STACK for name in ground.roles},
+    )

@@ -1,0 +1,101 @@
+"""moto's memory of an account, as far as IAM's questions go: whose tags, which role."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from moto.iam.models import iam_backends
+
+from gpuprov.lab.aws.policy.reading import listed
+from gpuprov.lab.aws.request import ApiRequest
+
+_KINDS: Final = {
+    "ami": "image",
+    "cr": "capacity-reservation",
+    "eipalloc": "elastic-ip",
+    "eni": "network-interface",
+    "i": "instance",
+    "igw": "internet-gateway",
+    "nat": "natgateway",
+    "rtb": "route-table",
+    "sg": "security-group",
+    "sgr": "security-group-rule",
+    "snap": "snapshot",
+    "subnet": "subnet",
+    "vol": "volume",
+    "vpc": "vpc",
+    "vpce": "vpc-endpoint",
+}
+"""How an id begins -> type of resource, as the reference calls it (EC2 User Guide, Resource IDs)."""
+_ID: Final = re.compile(r"([a-z]+)-[0-9a-f]{8,17}")
+_GLOBAL: Final = "aws"
+"""moto's region of services that have none: the partition's name."""
+
+
+class MotoMemory:
+    """What moto holds of one account in one region.
+
+    Args:
+        account: its number.
+        ec2: moto's backend of EC2.
+    """
+
+    def __init__(self, account: str, ec2: Any) -> None:
+        self.account = account
+        self._ec2 = ec2
+
+    def resources(self, call: ApiRequest) -> Mapping[str, tuple[str, ...]]:
+        """Type of resource -> ids that the call names, and those that an association which it names joins."""
+        found: dict[str, list[str]] = {}
+        for name, value in call.parameters.items():
+            if name.startswith("Filter."):
+                continue
+            for identity in (value, *self._joined(value)):
+                match = _ID.fullmatch(identity)
+                if match and match[1] in _KINDS:
+                    found.setdefault(_KINDS[match[1]], []).append(identity)
+            if name == "GroupName" and call.action.endswith("PlacementGroup"):
+                found.setdefault("placement-group", []).append(value)
+        return {kind: listed(ids) for kind, ids in found.items()}
+
+    def tags(self, identity: str) -> Mapping[str, str]:
+        """Tags of a resource of EC2."""
+        return dict(self._ec2.tags.get(identity, {}))
+
+    def type_of(self, instance: str) -> str:
+        """Type of an instance; empty for none."""
+        found = next((each for each in self._ec2.all_instances() if each.id == instance), None)
+        return "" if found is None else str(found.instance_type)
+
+    def passed_role(self, call: ApiRequest) -> str:
+        """ARN of the role that a call passes; empty for none."""
+        if name := call.parameters.get("RoleName"):
+            return next((str(role.arn) for role in self._iam.get_roles() if role.name == name), "")
+        profile = call.parameters.get("IamInstanceProfile.Name")
+        arn = call.parameters.get("IamInstanceProfile.Arn")
+        for each in self._iam.get_instance_profiles():
+            if each.name == profile or (arn and each.arn == arn):
+                return next((str(role.arn) for role in each.roles), "")
+        return ""
+
+    def boundary(self, role: str) -> str:
+        """ARN of a role's permissions boundary; empty for none."""
+        found = next((each for each in self._iam.get_roles() if each.name == role), None)
+        return str(found.permissions_boundary_arn or "") if found is not None else ""
+
+    @property
+    def _iam(self) -> Any:
+        return iam_backends[self.account][_GLOBAL]
+
+    def _joined(self, value: str) -> tuple[str, ...]:
+        """The two ends of an association."""
+        if value.startswith("rtbassoc-"):
+            for table in self._ec2.route_tables.values():
+                for each in table.associations:
+                    if each["association_id"] == value:
+                        return (str(table.id), str(each.get("subnet_id") or ""))
+        if value.startswith("iip-assoc-"):
+            for association in self._ec2.iam_instance_profile_associations.values():
+                if association.id == value:
+                    return (str(association.instance.id),)
+        return ()
