@@ -186,7 +186,8 @@ def _moved(stack: str, addresses: Sequence[str]) -> Diagnostic:
 def _data(state: StackState) -> dict[str, str]:
     """What a stack holds that holds data: address -> id or name."""
     buckets = {f"bucket.{name}": bucket for name, bucket in state.made.buckets.items()}
-    return {**buckets, **{f"volume.{name}": volume for name, volume in state.made.volumes.items()}}
+    volumes = {f"volume.{name}": volume for name, volume in state.made.volumes.items()}
+    return {**buckets, **volumes, **{f"share.{name}": share for name, share in state.made.shares.items()}}
 
 
 def _told(left: Mapping[str, str]) -> tuple[Diagnostic, ...]:
@@ -230,5 +231,5 @@ def _nothing_there(names: tuple[str, ...]) -> Diagnostic:
     return Diagnostic(
         code="GP-CLOUD-026",
         address=names[0],
-        summary=f"the stack holds no bucket and no volume {names[0]}: it holds nothing at all",
+        summary=f"the stack holds no bucket, volume or share {names[0]}: it holds nothing at all",
     )

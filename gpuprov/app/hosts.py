@@ -14,8 +14,9 @@ from gpuprov.model.host import Connection, Host
 from gpuprov.provision.onprem import Inventory, hosts_of, read_inventory
 from gpuprov.want.empty import empty_want
 from gpuprov.want.host import host_want
+from gpuprov.want.mounts import MountWant, mount_wants
 from gpuprov.want.pool import pool_want
-from gpuprov.want.types import HostWant
+from gpuprov.want.types import HostWant, PoolWant
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,8 +61,15 @@ def wants_of(site: Site, lock: Lock, hosts: Sequence[Host]) -> dict[str, HostWan
     wants: dict[str, HostWant] = {}
     for name, target in dict.fromkeys((host.pool, host.target) for host in hosts):
         pool = pool_want(lock, site.spec, site.pool(name), target, components=components)
-        wants |= {h.name: host_want(pool, h.name) for h in hosts if (h.pool, h.target) == (name, target)}
+        ours = (host for host in hosts if (host.pool, host.target) == (name, target))
+        wants |= {host.name: host_want(pool, host.name, _own_mounts(site, pool, host)) for host in ours}
     return wants
+
+
+def _own_mounts(site: Site, pool: PoolWant, host: Host) -> tuple[MountWant, ...]:
+    """What a host mounts besides what all hosts of its pool mount alike."""
+    mounts = mount_wants(site.spec.storage, host.pool, host.target, host.storage)
+    return tuple(mount for mount in mounts if mount not in pool.mounts)
 
 
 def open_released_fleet(site: Site, access: Access) -> Fleet:

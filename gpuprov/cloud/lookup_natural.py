@@ -14,6 +14,7 @@ Client = Callable[[str], Any]
 """Service name -> boto3 client."""
 
 _GONE: Final = frozenset({"NoSuchEntity", "NoSuchBucket", "404"})
+_LEAVING: Final = frozenset({"deleting", "deleted"})
 _ATTACHED: Final = frozenset({"attaching", "attached", "busy"})
 
 
@@ -53,6 +54,17 @@ def _volume_attachment(client: Client, key: str) -> Iterator[str]:
                     yield f"vai-{zlib.crc32(f'{device}-{instance}-{volume}-'.encode())}"
 
 
+def _mount_target(client: Client, key: str) -> Iterator[str]:
+    share, _, subnet = key.partition("/")
+    efs = client("efs")
+    if _answer(efs, frozenset({"FileSystemNotFound"}), "describe_file_systems", FileSystemId=share) is None:
+        return
+    for page in efs.get_paginator("describe_mount_targets").paginate(FileSystemId=share):
+        for row in page["MountTargets"]:
+            if row["SubnetId"] == subnet and row["LifeCycleState"] not in _LEAVING:
+                yield row["MountTargetId"]
+
+
 def _setting(operation: str, missing: str) -> Callable[[Client, str], Iterator[str]]:
     """A setting of a bucket, whose id is the bucket's name."""
 
@@ -70,6 +82,7 @@ FINDERS: Final[Mapping[str, Callable[[Client, str], Iterator[str]]]] = {
     "aws:ec2/route:Route": _route,
     "aws:ec2/routeTableAssociation:RouteTableAssociation": _route_table_association,
     "aws:ec2/volumeAttachment:VolumeAttachment": _volume_attachment,
+    "aws:efs/mountTarget:MountTarget": _mount_target,
     "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock": _setting(
         "get_public_access_block", "NoSuchPublicAccessBlockConfiguration"
     ),

@@ -61,6 +61,8 @@ class Made:
     """Storage name -> bucket name."""
     volumes: Mapping[str, str] = field(default_factory=dict)
     """`STORAGE/HOST` -> volume id."""
+    shares: Mapping[str, str] = field(default_factory=dict)
+    """Storage name -> the DNS name of its file system."""
     resources: int = 0
     """Resources in the state, without the provider and the stack itself."""
 

@@ -92,7 +92,8 @@ def _files(pool: PoolWant, removal: Removal) -> Variables:
         **written,
         **deleted,
         "gpuprov_storage_mounts": [
-            {"device": m.device, "place": m.place, "filesystem": m.filesystem, "unit": m.unit} for m in pool.mounts
+            {"device": m.device, "place": m.place, "filesystem": m.filesystem, "unit": m.unit, "shared": m.shared}
+            for m in pool.mounts
         ],
         "gpuprov_container_containerd": _containerd(pool, removal),
         "gpuprov_container_take_back": [_shared(path) for path in removal.take_back],

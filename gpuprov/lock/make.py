@@ -23,6 +23,7 @@ from gpuprov.lock.types import (
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.package import Bound
 from gpuprov.model.version import upstream
+from gpuprov.spec.storage import SHARED
 from gpuprov.spec.types import Spec
 
 ALL: Final = "*"
@@ -63,6 +64,7 @@ def spec_inputs(spec: Spec) -> str:
             "sources": {name: asdict(source) for name, source in spec.sources.items()},
             "pools": {
                 name: {"os": pool.os, "gpu": pool.gpu.model if pool.gpu else "", "stack": asdict(pool.stack)}
+                | ({"shares": True} if any(s.kind == SHARED and s.serves(name) for s in spec.storage.values()) else {})
                 for name, pool in spec.pools.items()
             },
         }

@@ -12,12 +12,17 @@ from gpuprov.lock.frameworks import framework_need
 from gpuprov.lock.kernel import kernel_need
 from gpuprov.lock.pool_input import EqualSet, KernelNeed, PoolInput
 from gpuprov.lock.types import Request
+from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.spec.stack import DriverSpec
+from gpuprov.spec.storage import SHARED
 from gpuprov.spec.types import PoolSpec, Spec
 
 FABRIC_ON_HOST: Final = ("nvswitch", "nvlsm")
 """Fabrics whose manager runs on the host itself."""
+
+NFS_CLIENT: Final = "nfs-common"
+"""The package that brings mount.nfs (packages.debian.org and packages.ubuntu.com, contents of nfs-common, 2026-11-30)."""
 
 _VENDOR: Final = "nvidia"
 _OS: Final = "os"
@@ -214,6 +219,10 @@ def _ask(spec: Spec, pool: PoolSpec) -> _Asked:
     _dcgm(asked)
     if "node" in spec.exporters and os_row.node_exporter:
         asked.add((os_row.node_exporter,), constraint="", source=_OS, leaf="")
+    shared = [name for name, each in spec.storage.items() if each.kind == SHARED and each.serves(pool.name)]
+    if shared:
+        address = join("storage", shared[0])
+        asked.requests.append(Request(name=NFS_CLIENT, constraint="", source=_OS, address=address))
     for index, package in enumerate(pool.stack.packages):
         asked.add((package.name,), constraint=package.version, source="", leaf=f"packages[{index}]")
     return asked

@@ -46,6 +46,16 @@ ROWS: Final[tuple[Facet, ...]] = (
     facet_row(
         "device[*].mounts", "storage", "devices", "set", _M, Cost.NOTHING, "programs find their data by its place"
     ),
+    facet_row("share[*].type", "storage", "shares", "equal", _M, Cost.NOTHING, "programs find their data by its place"),
+    facet_row(
+        "share[*].source",
+        "storage",
+        "shares",
+        "equal",
+        _I,
+        Cost.RESTART,
+        "which server's data it is: another one in the rack than in the cloud",
+    ),
     facet_row("service[*].active", "stack", "services", "equal", _M, Cost.NOTHING, "a stopped service does not serve"),
     facet_row(
         "service[*].enabled",

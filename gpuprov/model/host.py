@@ -56,3 +56,5 @@ class Host:
     connection: Connection
     groups: tuple[str, ...] = ()
     variables: Mapping[str, object] = field(default_factory=dict)
+    storage: Mapping[str, str] = field(default_factory=dict)
+    """Storage that was made in the cloud -> where this host finds it: path of a device, or SERVER:EXPORT."""

@@ -1,12 +1,14 @@
-"""The part of a plan that is about disks: an empty one gets its file system, and disks are mounted."""
+"""The part of a plan that is about storage: an empty disk gets its file system, and disks and shares are mounted."""
+
+from collections.abc import Mapping
 
 from gpuprov.model.address import member_address
 from gpuprov.model.change import Action, Change
 from gpuprov.model.facet import Cost
-from gpuprov.model.fact import Known
+from gpuprov.model.fact import Absent, Known
 from gpuprov.model.finding import Finding, FindingKind
 from gpuprov.plan.cure import Cure, Scene
-from gpuprov.want.mounts import FAMILY, MountWant
+from gpuprov.want.mounts import FAMILY, SHARES, MountWant
 
 EMPTY = "empty"
 
@@ -23,6 +25,31 @@ def cure_storage(scene: Scene, cure: Cure) -> None:
             cure.changes.append(_format(content, mount))
         if "mounts" in leaves:
             cure.changes.append(_mount(leaves["mounts"], mount))
+    for place, leaves in scene.members(SHARES):
+        _share(place, leaves, scene, cure)
+
+
+def _share(place: str, leaves: Mapping[str, Finding], scene: Scene, cure: Cure) -> None:
+    """A place where nothing is mounted gets the share; what somebody else mounted there stays, and is told."""
+    mount = next(mount for mount in scene.want.pool.mounts if mount.shared and mount.place == place)
+    source = leaves.get("source")
+    if source is None or source.kind is FindingKind.UNKNOWN:
+        cure.leave(leaves.values())
+    elif isinstance(source.observed, Absent) or mount.path in scene.owned.files:
+        before = str(source.observed.value) if isinstance(source.observed, Known) else ""
+        cure.changes.append(
+            Change(
+                address=source.address,
+                action=Action.MOUNT,
+                subject=mount.device,
+                before=before,
+                after=place,
+                reason=source.origin,
+                cost=Cost.RESTART if before else Cost.NOTHING,
+            )
+        )
+    else:
+        cure.leave(leaves.values())
 
 
 def _usable(content: Finding | None) -> bool:

@@ -31,5 +31,7 @@ class ProbeRequest:
     """Kernel settings with dots, besides those that are always looked at."""
     devices: tuple[str, ...] = ()
     """Paths of disks."""
+    shares: tuple[str, ...] = ()
+    """Places at which shared storage is to be mounted."""
     exporters: tuple[str, ...] = ("dcgm", "node")
     """Names of EXPORTER_PORTS."""

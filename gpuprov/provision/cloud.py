@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -14,6 +14,7 @@ from gpuprov.cloud.types import InstanceHealth, InstanceState, Made, MadeHost
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.host import Connection, Host
 from gpuprov.model.progress import Progress, Report
+from gpuprov.provision.cloud_storage import storage_of
 from gpuprov.provision.host_keys import KNOWN_HOSTS, Record, accept, address_of, locate, read_record, update_record
 from gpuprov.provision.login_keys import login_keys, private_key_file
 from gpuprov.spec.cloud import CloudSpec
@@ -63,7 +64,7 @@ def cloud_hosts(made: Made, spec: Spec, *, folder: Path) -> tuple[Host, ...]:
     record = read_record(folder)
     if locate(record, made.hosts) != record:
         update_record(folder, lambda now: locate(now, made.hosts))
-    return tuple(_host(host, spec, folder) for host in made.hosts)
+    return tuple(replace(_host(host, spec, folder), storage=storage_of(made, host.name)) for host in made.hosts)
 
 
 def wait_for_hosts(

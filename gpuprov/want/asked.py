@@ -16,6 +16,8 @@ class Asked:
     exporters: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
     """Paths of disks."""
+    shares: tuple[str, ...] = ()
+    """Places of shared storage."""
     settings: tuple[str, ...] = ()
     """Kernel settings, with dots."""
 
@@ -26,6 +28,7 @@ class Asked:
             and set(other.services) <= set(self.services)
             and set(other.exporters) <= set(self.exporters)
             and set(other.devices) <= set(self.devices)
+            and set(other.shares) <= set(self.shares)
             and set(other.settings) <= set(self.settings)
         )
 
@@ -59,6 +62,7 @@ def asked_by(want: HostWant, owned: Owned | None = None) -> Asked:
         paths=tuple(sorted({*wanted_paths(pool), *before})),
         services=tuple(sorted(service.name for service in pool.services)),
         exporters=pool.exporters,
-        devices=tuple(sorted(mount.device for mount in pool.mounts)),
+        devices=tuple(sorted(mount.device for mount in pool.mounts if not mount.shared)),
+        shares=tuple(sorted(mount.place for mount in pool.mounts if mount.shared)),
         settings=tuple(sorted({*pool.tuning.settings, *(owned.settings if owned is not None else ())})),
     )

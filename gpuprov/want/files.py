@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from gpuprov.lock.types import LockedSource
+from gpuprov.want.mounts import MountWant
 from gpuprov.want.types import FileWant, Merge, PackageWant, SourceWant
 
 MARKER: Final = "# Managed by gpuprov. Change the spec, not this file."
@@ -73,6 +74,11 @@ def runtime_file(engine_unit: str) -> FileWant:
     """Give the container engine NVIDIA's runtime; everything else in its configuration stays (case A17)."""
     runtimes = {"runtimes": {"nvidia": {"args": [], "path": "nvidia-container-runtime"}}}
     return FileWant(path=DAEMON_PATH, text=dump_json(runtimes), merge=Merge.JSON, restarts=(engine_unit,))
+
+
+def mount_files(mounts: Iterable[MountWant]) -> tuple[FileWant, ...]:
+    """The units of mounts."""
+    return tuple(FileWant(path=mount.path, text=f"{MARKER}\n{mount.text}") for mount in mounts)
 
 
 def dump_json(value: object) -> str:

@@ -8,6 +8,8 @@ from gpuprov.model.address import split_address
 from gpuprov.want.containerd import CRI, RUNTIMES
 from gpuprov.want.files import source_paths
 from gpuprov.want.frameworks import ENVIRONMENT, FAMILY
+from gpuprov.want.mounts import FAMILY as DEVICES
+from gpuprov.want.mounts import SHARES
 from gpuprov.want.settled import SSH_KEYS
 from gpuprov.want.types import AccessWant, HostWant, TuningWant
 
@@ -45,7 +47,11 @@ def leave_alone(want: HostWant, addresses: Collection[str]) -> HostWant:
             driver=None if _LOADED & set(addresses) else pool.driver,
             # An environment is made whole or not at all.
             frameworks=None if frameworks else pool.frameworks,
-            mounts=tuple(mount for mount in pool.mounts if ("device", mount.device) not in members),
+            mounts=tuple(
+                mount
+                for mount in pool.mounts
+                if ((SHARES, mount.place) if mount.shared else (DEVICES, mount.device)) not in members
+            ),
             containerd=pool.containerd and not {CRI, RUNTIMES} & set(addresses),
         ),
     )

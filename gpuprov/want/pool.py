@@ -15,6 +15,7 @@ from gpuprov.want.files import (
     DAEMON_PATH,
     MARKER,
     merge_json,
+    mount_files,
     nouveau_file,
     pins_file,
     runtime_file,
@@ -22,7 +23,7 @@ from gpuprov.want.files import (
 )
 from gpuprov.want.frameworks import frameworks_want
 from gpuprov.want.kernel import kernel_file
-from gpuprov.want.mounts import mount_wants
+from gpuprov.want.mounts import mount_paths, mount_wants
 from gpuprov.want.packages import wanted_packages
 from gpuprov.want.tuning import tuning_files, tuning_services, tuning_want
 from gpuprov.want.types import DriverWant, FileWant, GpuWant, PackageWant, PoolWant, ServiceWant
@@ -62,8 +63,8 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
     described = driver is not None and toolkit
     services = (*units, *tuning_services(tuning), *((cdi_service(),) if described else ()))
     own = (*access_files(spec.access), *tuning_files(tuning), *((cdi_file(),) if described else ()))
-    mounts = mount_wants(spec.storage, pool.name)
-    own += tuple(FileWant(path=mount.path, text=f"{MARKER}\n{mount.text}") for mount in mounts)
+    mounts = mount_wants(spec.storage, pool.name, target, {})
+    own += mount_files(mounts)
     own += (runtime_file(components.engine_unit),) if toolkit and not containerd else ()
     want = PoolWant(
         pool=pool.name,
@@ -72,7 +73,7 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
         arch=locked.arch,
         packages=packages,
         sources=tuple(source_want(source, locked.arch) for source in written),
-        files=_files(locked, packages, written, spec, own),
+        files=_files(locked, packages, written, spec, own, mount_paths(spec.storage, pool.name)),
         services=services,
         exporters=_exporters(services),
         driver=driver,
@@ -129,6 +130,7 @@ def _files(
     sources: tuple[LockedSource, ...],
     spec: Spec,
     own: tuple[FileWant, ...],
+    units: Collection[str],
 ) -> tuple[FileWant, ...]:
     files = [*own]
     if packages:
@@ -139,6 +141,8 @@ def _files(
         files.append(kernel_file(locked.kernel, MARKER))
     ours = {file.path: file for file in files}
     for file in spec.files:
+        if file.path in units:
+            raise GpuprovError(_taken(spec, file.path, "gpuprov writes this path itself"))
         ours[file.path] = _spec_file(file, ours.get(file.path), spec)
     return tuple(ours[path] for path in sorted(ours))
 

@@ -12,6 +12,8 @@ NATURAL_KEYS: Final[Mapping[str, str]] = {
     "aws:ec2/route:Route": "{routeTableId}_{destinationCidrBlock}",
     "aws:ec2/routeTableAssociation:RouteTableAssociation": "{subnetId}/{routeTableId}",
     "aws:ec2/volumeAttachment:VolumeAttachment": "{deviceName}:{volumeId}:{instanceId}",
+    # The provider imports it by its id alone, which AWS makes up; there is one for each subnet.
+    "aws:efs/mountTarget:MountTarget": "{fileSystemId}/{subnetId}",
     # Settings of a bucket: the bucket's name is the id of each.
     "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock": "{bucket}",
     "aws:s3/bucketOwnershipControls:BucketOwnershipControls": "{bucket}",

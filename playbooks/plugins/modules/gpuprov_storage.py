@@ -1,22 +1,28 @@
 #!/usr/bin/python
-"""Bring disks into use: an empty one gets its file system, and each is mounted by its unit; data is never touched."""
+"""Bring storage into use: an empty disk gets its file system, disks and shares are mounted; data is never touched."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: gpuprov_storage
-short_description: Bring disks into use
+short_description: Bring disks and shares into use
 description:
   - Every disk is looked at before any is changed. One that holds anything but the wanted file system, or that is
     mounted elsewhere, ends the step with its name, and so does a place that holds files.
   - mkfs runs only on a device in which nothing is found, neither a signature nor a partition nor a byte that is not
     zero in its first MiB, and that nobody has open for himself.
+  - A share of a server is mounted only; nothing is ever written to it. What a unit of ours mounted there from elsewhere
+    before is unmounted first, which a program that uses it prevents.
 options:
   mounts:
-    description: Disks, each with device, place, filesystem and unit.
+    description: Disks and shares, each with device, place, filesystem, unit, and whether it is a share.
     type: list
     elements: dict
     default: []
+  record:
+    description: The record of what gpuprov made on the host; without it no unit counts as ours.
+    type: str
+    default: ''
 author: [gpuprov]
 """
 
@@ -28,6 +34,7 @@ import os  # noqa: E402
 import stat  # noqa: E402
 from pathlib import Path  # noqa: E402
 
+from ansible.module_utils import gpuprov_record as record  # noqa: E402
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
 
 PLAIN = {"LC_ALL": "C.UTF-8", "LANGUAGE": "", "SYSTEMD_COLORS": "0"}
@@ -56,7 +63,8 @@ class Storage:
     def __init__(self, module: AnsibleModule) -> None:
         self.module = module
         self.changes: list[str] = []
-        self.mounted = [(os.path.realpath(d), p) for d, p in mounts_of(Path("/proc/self/mounts").read_text())]
+        self.sources = mounts_of(Path("/proc/self/mounts").read_text())
+        self.mounted = [(os.path.realpath(d), p) for d, p in self.sources]
 
     def apply(self) -> None:
         """Look at all disks, then bring each into use.
@@ -71,16 +79,25 @@ class Storage:
             if not self.is_mounted(row):
                 self.mount(row)
 
-    def is_mounted(self, row: dict[str, str]) -> bool:
-        """Whether a disk is mounted at its place."""
-        return (os.path.realpath(row["device"]), row["place"]) in self.mounted
+    def is_mounted(self, row: dict[str, object]) -> bool:
+        """Whether a disk or a share is mounted at its place, and nothing over it."""
+        if row["shared"]:
+            return [source for source, place in self.sources if place == row["place"]][-1:] == [row["device"]]
+        return (os.path.realpath(str(row["device"])), row["place"]) in self.mounted
 
-    def look(self, row: dict[str, str]) -> bool:
-        """Say whether a disk is empty.
+    def look(self, row: dict[str, object]) -> bool:
+        """Say whether a disk is empty; a share is never taken for that.
 
         Raises:
             Failed: it is not there, holds something else, or its place is taken.
         """
+        if row["shared"]:
+            there = [source for source, place in self.sources if place == row["place"]]
+            if there and not self.is_mounted(row) and not self.is_ours(row):
+                raise Failed(row["place"], f"{there[-1]} is mounted there, and not by {row['unit']}")
+            if not there:
+                self.refuse_full(row)
+            return False
         device = os.path.realpath(row["device"])
         if not Path(device).exists():
             raise Failed(row["device"], "there is no such device")
@@ -93,10 +110,24 @@ class Storage:
             there = [d for d, place in self.mounted if place == row["place"]]
             if there:
                 raise Failed(row["place"], f"{there[-1]} is mounted there")
-            place = Path(row["place"])
-            if place.exists() and (not place.is_dir() or any(place.iterdir())):
-                raise Failed(row["place"], "it is not an empty folder: a mount would hide what is there")
+            self.refuse_full(row)
         return not content
+
+    def is_ours(self, row: dict[str, object]) -> bool:
+        """Whether a unit of that name was gpuprov's when the host was last brought to a want."""
+        path = self.module.params["record"]
+        owned = dict(record.read_json(Path(path), dict)) if path else {}
+        return f"/etc/systemd/system/{row['unit']}" in dict(owned.get("files", {}))
+
+    def refuse_full(self, row: dict[str, object]) -> None:
+        """Refuse a place that holds files.
+
+        Raises:
+            Failed: it does.
+        """
+        place = Path(str(row["place"]))
+        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+            raise Failed(row["place"], "it is not an empty folder: a mount would hide what is there")
 
     def content(self, device: str) -> str:
         """What a device holds: a file system, or words for anything else; empty for nothing at all."""
@@ -133,7 +164,10 @@ class Storage:
         if self.module.check_mode:
             return
         Path(row["place"]).mkdir(parents=True, exist_ok=True)
-        for words in (["daemon-reload"], ["enable", "--now", row["unit"]]):
+        start = [["enable", "--now", row["unit"]]]
+        if any(place == row["place"] for _, place in self.sources):  # the share of another server, which goes first
+            start = [["enable", row["unit"]], ["restart", row["unit"]]]
+        for words in (["daemon-reload"], *start):
             code, out, err = self.module.run_command(["systemctl", *words], environ_update=PLAIN)
             if code:
                 _, log, _ = self.module.run_command(
@@ -145,8 +179,12 @@ class Storage:
 def main() -> None:
     """Run as an Ansible module."""
     row = {key: {"type": "str", "required": True} for key in ("device", "place", "filesystem", "unit")}
+    row["shared"] = {"type": "bool", "default": False}
     module = AnsibleModule(
-        argument_spec={"mounts": {"type": "list", "elements": "dict", "default": [], "options": row}},
+        argument_spec={
+            "mounts": {"type": "list", "elements": "dict", "default": [], "options": row},
+            "record": {"type": "str", "default": ""},
+        },
         supports_check_mode=True,
     )
     storage = Storage(module)

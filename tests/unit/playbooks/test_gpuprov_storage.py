@@ -13,8 +13,10 @@ import pytest
 class FakeModule:
     """Answers for blkid, mkfs and systemctl by device, and remembers what was run."""
 
-    def __init__(self, mounts: list[dict[str, str]], blkid: dict[str, tuple[int, str]], *, check: bool) -> None:
-        self.params = {"mounts": mounts}
+    def __init__(
+        self, mounts: list[dict[str, Any]], blkid: dict[str, tuple[int, str]], *, check: bool, record: str = ""
+    ) -> None:
+        self.params = {"mounts": mounts, "record": record}
         self.check_mode = check
         self.blkid = blkid
         self.calls: list[str] = []
@@ -38,12 +40,12 @@ def disks(load: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest
         for name in blkid:
             (tmp_path / name).write_bytes(first + bytes(8))
             place = str(tmp_path / "places" / name)
-            rows.append({"device": str(tmp_path / name), "place": place, "filesystem": "ext4", "unit": f"{name}.mount"})
+            row = {"device": str(tmp_path / name), "place": place, "filesystem": "ext4", "unit": f"{name}.mount"}
+            rows.append({**row, "shared": False})
         module = FakeModule(rows, blkid, check=check)
         storage = play.Storage(module)
-        storage.mounted = [
-            (os.path.realpath(device), place) for device, place in play.mounts_of(mounted.replace("TMP", str(tmp_path)))
-        ]
+        storage.sources = play.mounts_of(mounted.replace("TMP", str(tmp_path)))
+        storage.mounted = [(os.path.realpath(device), place) for device, place in storage.sources]
         try:
             storage.apply()
         except play.Failed as failure:
@@ -106,6 +108,55 @@ def test_a_place_with_files_is_not_hidden(disks: Callable[..., Any], tmp_path: P
 
 def test_a_device_that_is_not_there_is_named(load: Callable[[str], ModuleType]) -> None:
     play = load("gpuprov_storage")
-    row = {"device": "/dev/gpuprov-no-such", "place": "/x", "filesystem": "ext4", "unit": "x.mount"}
+    row = {"device": "/dev/gpuprov-no-such", "place": "/x", "filesystem": "ext4", "unit": "x.mount", "shared": False}
     with pytest.raises(play.Failed, match="no such device"):
         play.Storage(FakeModule([row], {}, check=False)).apply()
+
+
+@pytest.fixture
+def share(load: Callable[[str], ModuleType], tmp_path: Path) -> Callable[..., Any]:
+    """Runs the module over one share, whose unit is ours or not."""
+    play = load("gpuprov_storage")
+    place = str(tmp_path / "data")
+
+    def run(*mounted: str, ours: bool = False) -> Any:
+        record = tmp_path / "owned.json"
+        record.write_text('{"files": {"/etc/systemd/system/data.mount": "0"}}' if ours else "{}")
+        row = {"device": "nfs:/srv", "place": place, "filesystem": "nfs", "unit": "data.mount", "shared": True}
+        module = FakeModule([row], {}, check=False, record=str(record))
+        storage = play.Storage(module)
+        storage.sources = [(source, place) for source in mounted]
+        try:
+            storage.apply()
+        except play.Failed as failure:
+            return module.calls, failure.text
+        return module.calls, storage.changes
+
+    return run
+
+
+START = ["systemctl daemon-reload", "systemctl enable --now data.mount"]
+ANEW = ["systemctl daemon-reload", "systemctl enable data.mount", "systemctl restart data.mount"]
+
+
+def test_a_share_is_mounted_and_one_that_is_there_left_alone(share: Callable[..., Any]) -> None:
+    calls, changes = share()
+    assert (calls, len(changes)) == (START, 1)
+    assert share("nfs:/srv") == ([], [])
+
+
+def test_only_what_our_own_unit_mounted_gives_way(share: Callable[..., Any]) -> None:
+    calls, text = share("old:/srv")
+    assert calls == []
+    assert "old:/srv is mounted there" in text
+    assert share("old:/srv", ours=True)[0] == ANEW
+    # What covers the share is seen by programs, and the share is not.
+    assert share("nfs:/srv", "other:/x", ours=True)[0] == ANEW
+
+
+def test_a_share_hides_no_files(share: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "mine").touch()
+    calls, text = share()
+    assert calls == []
+    assert "not an empty folder" in text

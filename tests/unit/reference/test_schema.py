@@ -22,7 +22,7 @@ ONLY_IN_TEXT = {
     "number in octal",
     "truth value in another spelling",
     "hosts without public addresses",
-    "a mount of a volume",
+    "a mount of a bucket",
 }
 """YAML's reading hides these from a schema, or they are said in a check."""
 

@@ -19,6 +19,7 @@ from gpuprov.want.types import Expectation, Owned
 WANT = make_want(kernel="6.1.0-37-amd64")
 
 
+SHARE = MountWant(name="data", device="nfs.example:/srv", place="/data", filesystem="nfs")
 DISK = MountWant(name="scratch", device="/dev/nvme1n1", place="/scratch", filesystem="ext4")
 
 
@@ -31,7 +32,10 @@ def by_address(owned: Owned | Unknown = Owned(), want: object = WANT) -> dict[st
 def test_every_facet_that_can_be_wanted_is_expected_and_no_other() -> None:
     wanted = {facet.pattern for facet in FACETS if facet.want}
     more = with_frameworks(make_want(settled=True))
-    found = {*by_address(), *by_address(want=replace(more, pool=replace(more.pool, containerd=True, mounts=(DISK,))))}
+    found = {
+        *by_address(),
+        *by_address(want=replace(more, pool=replace(more.pool, containerd=True, mounts=(DISK, SHARE)))),
+    }
     assert {pattern_of(address) for address in found} == wanted
 
 

@@ -81,6 +81,10 @@ class Call:
         """Call S3."""
         return self._call("s3", operation, arguments)
 
+    def efs(self, operation: str, **arguments: Any) -> Any:
+        """Call EFS."""
+        return self._call("efs", operation, arguments)
+
     def account(self) -> str:
         """Return the account's number, which is the same for as long as the keys are."""
         if self._cloud.account is None:

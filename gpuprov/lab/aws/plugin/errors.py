@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-SDK_NAMES = {"ec2": "EC2", "iam": "IAM", "s3": "S3", "sts": "STS"}
+SDK_NAMES = {"ec2": "EC2", "efs": "EFS", "iam": "IAM", "s3": "S3", "sts": "STS"}
 """How the AWS SDK for Go v2, which the real provider uses, names the services in its errors."""
 
 

@@ -9,6 +9,7 @@ from gpuprov.lab.aws.plugin.resources import (
     ec2_network,
     ec2_routes,
     ec2_ways,
+    efs,
     iam,
 )
 from gpuprov.lab.aws.plugin.resources.handler import Handler
@@ -38,6 +39,8 @@ HANDLERS: Mapping[str, Handler] = {
     "aws:ec2/instance:Instance": ec2_instance.Instance(),
     "aws:ebs/volume:Volume": ebs.Volume(),
     "aws:ec2/volumeAttachment:VolumeAttachment": ebs.VolumeAttachment(),
+    "aws:efs/fileSystem:FileSystem": efs.FileSystem(),
+    "aws:efs/mountTarget:MountTarget": efs.MountTarget(),
     "aws:iam/role:Role": iam.Role(),
     "aws:iam/rolePolicy:RolePolicy": iam.RolePolicy(),
     "aws:iam/instanceProfile:InstanceProfile": iam.InstanceProfile(),
