@@ -8,12 +8,16 @@ translates for every instance without a public address: it reads no route tables
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from moto.core.base_backend import BaseBackend
 from moto.ec2.models import EC2Backend
+from moto.ec2.models.vpcs import AWS_ENDPOINT_SERVICES
 
 from gpuprov.lab.aws.errors import refusal
 from gpuprov.lab.aws.hooks import Hook
 
 _ENDED = ("deleting", "deleted", "failed")
+_GATEWAYS = ("dynamodb", "s3")
+"""The services with gateway endpoints (AWS PrivateLink Guide, Gateway endpoints)."""
 
 
 def ways_hooks() -> tuple[Hook, ...]:
@@ -23,6 +27,7 @@ def ways_hooks() -> tuple[Hook, ...]:
         Hook(EC2Backend, "describe_nat_gateways", _describe_nat_gateways),
         Hook(EC2Backend, "delete_nat_gateway", _delete_nat_gateway),
         Hook(EC2Backend, "release_address", _release_address),
+        Hook(EC2Backend, "_collect_default_endpoint_services", _services),
         Hook(EC2Backend, "create_vpc_endpoint", _create_vpc_endpoint),
         Hook(EC2Backend, "modify_vpc_endpoint", _modify_vpc_endpoint),
         Hook(EC2Backend, "describe_vpc_endpoints", _describe_vpc_endpoints),
@@ -71,6 +76,17 @@ def _release_address(original: Any, backend: Any, address: Any = None, allocatio
     if allocation_id and backend.address_by_allocation([allocation_id])[0].association_id:
         raise refusal("InvalidIPAddress.InUse", f"Address {allocation_id} is in use.")
     return original(backend, address, allocation_id)
+
+
+def _services(original: Any, backend: Any, *_: Any) -> list[dict[str, Any]]:
+    """EC2: the region's services; moto asks all of its services for them, and some need libraries that are not here."""
+    del original
+    region = backend.region_name
+    zones = [zone.name for zone in backend.describe_availability_zones()]
+    kinds = [(name, "Interface") for name in sorted({*AWS_ENDPOINT_SERVICES, *_GATEWAYS})]
+    kinds += [(name, "Gateway") for name in _GATEWAYS]
+    make = BaseBackend.default_vpc_endpoint_service_factory
+    return [row for name, kind in kinds for row in make(region, zones, name, kind)]
 
 
 def _create_vpc_endpoint(original: Any, backend: Any, *args: Any, **kwargs: Any) -> Any:

@@ -99,13 +99,23 @@ def test_subnets_of_two_vpcs_are_no_network(site: Site) -> None:
     assert len(find_network(site.ec2, ExistingNetworkSpec(tags=asked.tags, vpc=other)).subnets) == 1
 
 
-def test_services_are_found_by_what_ends_their_names(account: Account, ec2: Any) -> None:
-    found = find_services(ec2, account.region, ("ecr.api", "sts", "no.such"))
+def test_services_are_found_by_what_ends_their_names(
+    account: Account, ec2: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from moto.core.base_backend import BaseBackend  # noqa: PLC0415 - after the server, which sets its variables
+    from moto.ec2.models.vpcs import VPCBackend  # noqa: PLC0415 - the same
+
+    make = BaseBackend.default_vpc_endpoint_service_factory
+    rows = [row for name in ("ecr.api", "api", "sts") for row in make("us-east-1", ["us-east-1a"], name)]
+    rows += make("us-east-1", ["us-east-1a"], "s3", "Gateway")
+    rows[2]["ServiceName"] = f"cn.{rows[2]['ServiceName']}"
+    monkeypatch.setattr(VPCBackend, "_collect_default_endpoint_services", lambda *_: rows)
+    found = find_services(ec2, account.region, ("ecr.api", "sts", "s3", "no.such"))
     assert {name: service.name for name, service in found.items()} == {
         "ecr.api": "com.amazonaws.us-east-1.ecr.api",
-        "sts": "com.amazonaws.us-east-1.sts",
+        "sts": "cn.com.amazonaws.us-east-1.sts",
     }
-    assert "us-east-1a" in found["sts"].zones
+    assert found["sts"].zones == ("us-east-1a",)
 
 
 def test_a_spec_that_names_nothing_asks_nothing(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:

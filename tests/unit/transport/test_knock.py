@@ -2,6 +2,8 @@
 
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -10,8 +12,9 @@ from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.transport.knock import greets
 
 
-@pytest.mark.parametrize(("greeting", "answers"), [(b"SSH-2.0-OpenSSH_9.2\r\n", True), (b"HTTP/1.1 400\r\n", False)])
-def test_only_an_ssh_server_answers(greeting: bytes, answers: bool) -> None:  # noqa: FBT001
+@contextmanager
+def answering(greeting: bytes) -> Iterator[int]:
+    """A server that says one thing to one caller; gives its port."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def greet() -> None:
@@ -21,28 +24,42 @@ def test_only_an_ssh_server_answers(greeting: bytes, answers: bool) -> None:  # 
 
         thread = threading.Thread(target=greet)
         thread.start()
-        assert greets("127.0.0.1", server.getsockname()[1], jump=None, seconds=3) is answers
+        yield server.getsockname()[1]
         thread.join()
+
+
+GREETINGS = [(b"SSH-2.0-OpenSSH_9.2\r\n", True), (b"HTTP/1.1 400\r\n", False)]
+
+
+@pytest.mark.parametrize(("greeting", "answers"), GREETINGS)
+def test_only_an_ssh_server_answers(greeting: bytes, answers: bool) -> None:  # noqa: FBT001
+    with answering(greeting) as port:
+        assert greets("127.0.0.1", port, jump=None, seconds=3) is answers
 
 
 def test_nobody_answers() -> None:
     assert not greets("127.0.0.1", closed_port(), jump=None, seconds=3)
 
 
-def test_a_server_behind_a_jump_host_is_asked_from_there(start_server: Any, client: Any) -> None:
-    jump, server = start_server(keys=[client.key]), start_server(keys=[client.key])
+@pytest.mark.parametrize(("greeting", "answers"), GREETINGS)
+def test_a_server_behind_a_jump_host_is_asked_from_there(
+    start_server: Any,
+    client: Any,
+    greeting: bytes,
+    answers: bool,  # noqa: FBT001
+) -> None:
+    jump = start_server(keys=[client.key])
     client.knows(jump)
     hop = client.connection(jump, host="bastion")
-    assert greets("127.0.0.1", server.port, jump=hop, seconds=3)
-    assert jump.forwarded == [("127.0.0.1", server.port)]
-    assert server.logins == []
-    assert not greets("127.0.0.1", closed_port(), jump=hop, seconds=3)
+    with answering(greeting) as port:
+        assert greets("127.0.0.1", port, jump=hop, seconds=3) is answers
+    assert jump.forwarded == [("127.0.0.1", port)]
 
 
 def test_a_jump_host_whose_key_is_not_known_is_not_used(start_server: Any, client: Any) -> None:
-    jump, server = start_server(keys=[client.key]), start_server(keys=[client.key])
-    with pytest.raises(GpuprovError, match="GP-SSH-003 bastion"):
-        greets("127.0.0.1", server.port, jump=client.connection(jump, host="bastion"), seconds=3)
+    jump = start_server(keys=[client.key])
+    with pytest.raises(GpuprovError, match="GP-SSH-004 bastion"):
+        greets("127.0.0.1", closed_port(), jump=client.connection(jump, host="bastion"), seconds=3)
     assert jump.forwarded == []
 
 
