@@ -16,7 +16,7 @@ from gpuprov.app.cloud_images import Start, ids, listed_images, outdated_hosts, 
 from gpuprov.app.cloud_records import refuse_wanted, standing_in, unknown_names
 from gpuprov.app.cloud_renamed import refuse_renamed
 from gpuprov.app.cloud_roles import brought_profiles
-from gpuprov.app.cloud_short import fresh_volumes, keeps_going, moved_on, next_zones, within_min_hosts
+from gpuprov.app.cloud_short import apply_in_zones
 from gpuprov.app.cloud_site import CloudSite, as_one_step
 from gpuprov.app.expiry import told_of_end
 from gpuprov.app.ground import Found, Grown
@@ -27,14 +27,13 @@ from gpuprov.app.site import open_lock
 from gpuprov.app.staleness import refuse_stale_lock
 from gpuprov.cloud.decide.document import stack_document
 from gpuprov.cloud.decide.surroundings import Surroundings
-from gpuprov.cloud.events import PHASE
 from gpuprov.cloud.judgement import judge
 from gpuprov.cloud.recovery import explain
 from gpuprov.cloud.state import StackState
 from gpuprov.cloud.types import Applied, Document, Made, Reservation
 from gpuprov.lock.types import Lock
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
-from gpuprov.model.progress import Progress, Report
+from gpuprov.model.progress import Report
 from gpuprov.model.resource import NewHost, ResourceAction, ResourceChange, ResourcePlan, ResourceResult
 from gpuprov.model.snapshot import NotObserved
 from gpuprov.provision.cloud import jump_of, login_keys, wait_for_hosts
@@ -160,7 +159,16 @@ class CloudGround:
         busy = take_off(self._leaving, disturb=self._disturb, report=report, cancel=cancel)
         if any(d.severity is Severity.ERROR for d in busy):
             return Grown(fleet=self._fleet, diagnostics=busy)
-        applied = self._apply(report, cancel)
+        applied = apply_in_zones(
+            place.stack,
+            place.site.spec,
+            self._document,
+            lambda names, tried: self._decide(place.stack.state(), replace=names, without=tried),
+            named=self._replace,
+            report=report,
+            cancel=cancel,
+            refresh=self._refresh,
+        )
         applied = replace(applied, diagnostics=(*busy, *applied.diagnostics))
         forget_gone(before, applied.made, folder=place.folder)
         failed = any(d.severity is Severity.ERROR for d in applied.diagnostics)
@@ -186,30 +194,6 @@ class CloudGround:
             diagnostics=(*applied.diagnostics, *told),
             absent=absent,
         )
-
-    def _apply(self, report: Report, cancel: threading.Event) -> Applied:
-        """Apply, in the zones of the spec one after the other while AWS has no capacity; enough hosts will do."""
-        place, spec = self._place, self._place.site.spec
-        names, tried = self._replace, dict[str, frozenset[str]]()
-        changed: tuple[ResourceChange, ...] = ()
-        while True:
-            applied = place.stack.apply(
-                self._document,
-                replace=names,
-                report=report,
-                cancel=cancel,
-                refresh=self._refresh,
-                keep_going=keeps_going(spec),
-            )
-            applied = replace(applied, changed=(*changed, *applied.changed))
-            more = None if cancel.is_set() else next_zones(spec, self._document, applied, tried)
-            if more is None:
-                break
-            tried, changed, names = more, applied.changed, fresh_volumes(self._document, applied)
-            report(Progress(phase=PHASE, subject=spec.name, text=moved_on(tried).summary))
-            self._document = self._decide(place.stack.state(), replace=names, without=tried)
-        applied = within_min_hosts(spec, self._document, applied)
-        return replace(applied, diagnostics=(*([moved_on(tried)] if tried else []), *applied.diagnostics))
 
     # What does not depend on the stack's state is asked once a run: `settle` and `look` both decide.
     @cached_property

@@ -161,6 +161,5 @@ def _not_running(host: MadeHost, found: InstanceHealth | None, region: str) -> N
         code="GP-CLOUD-016",
         reason=f"the instance {host.instance_id} is {found.state}",
         detail=found.reason,
-        hint=f"start it: `aws ec2 start-instances --region {region} --instance-ids {host.instance_id}`;"
-        f" or replace it: `gpuprov up --target cloud --replace {host.name}`",
+        hint=f"`gpuprov start {host.name}` starts it; `gpuprov up --target cloud --replace {host.name}` makes another",
     )

@@ -1,11 +1,16 @@
 """A fleet that AWS gave in part: the next zone that the spec names, or fewer hosts where the spec says how many do."""
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 
+from gpuprov.app.cloud_site import Stack
+from gpuprov.cloud.events import PHASE
 from gpuprov.cloud.types import Applied, Document
 from gpuprov.model.diagnostic import Diagnostic, Severity
+from gpuprov.model.progress import Progress, Report
+from gpuprov.model.resource import ResourceChange
 from gpuprov.spec.market import RESERVED
 from gpuprov.spec.types import Spec
 
@@ -14,6 +19,48 @@ _PARTIAL: Final = frozenset({_CAPACITY, "GP-CLOUD-009", "GP-CLOUD-010", "GP-CLOU
 """Failures of one instance that say nothing of the others: no capacity, a quota, an instance that fails.
 
 Credentials and permissions are everybody's."""
+
+
+def apply_in_zones(
+    stack: Stack,
+    spec: Spec,
+    document: Document,
+    decide: Callable[[tuple[str, ...], Mapping[str, frozenset[str]]], Document],
+    *,
+    named: tuple[str, ...],
+    report: Report,
+    cancel: threading.Event,
+    refresh: bool,
+) -> Applied:
+    """Apply a document, in the zones of the spec one after the other while AWS has no capacity; enough hosts will do.
+
+    Args:
+        stack: the stack.
+        spec: says the zones, and how many hosts are enough.
+        document: what was shown.
+        decide: the document anew: with names of what is made anew, and the zones to leave out, by instance type.
+        named: names of what is made anew at first.
+        report: where progress goes.
+        cancel: set to stop after what is in flight.
+        refresh: whether every resource is read from AWS first.
+    """
+    changed: dict[str, ResourceChange] = {}
+    tried: dict[str, frozenset[str]] = {}
+    while True:
+        applied = stack.apply(
+            document, replace=named, report=report, cancel=cancel, refresh=refresh, keep_going=keeps_going(spec)
+        )
+        # What was made and then made again in another zone was made once, to whoever reads the result.
+        changed = {change.address: change for change in applied.changed} | changed
+        applied = replace(applied, changed=tuple(changed.values()))
+        more = None if cancel.is_set() else next_zones(spec, document, applied, tried)
+        if more is None:
+            break
+        tried, named = more, fresh_volumes(document, applied)
+        report(Progress(phase=PHASE, subject=spec.name, text=moved_on(tried).summary))
+        document = decide(named, tried)
+    applied = within_min_hosts(spec, document, applied)
+    return replace(applied, diagnostics=(*([moved_on(tried)] if tried else []), *applied.diagnostics))
 
 
 def keeps_going(spec: Spec) -> bool:

@@ -1,6 +1,6 @@
 """Instances, as EC2 tells of them: state, checks, console output, and where their types are offered."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
 from gpuprov.cloud.aws_errors import code_of
@@ -71,32 +71,56 @@ def console(ec2: Any, instance_id: str) -> str:
     return str(answer.get("Output") or "")
 
 
-def stop(ec2: Any, instance_id: str, *, seconds: float, report: Report) -> None:
-    """Stop an instance and wait; see `Account.stop`."""
-    ec2.stop_instances(InstanceIds=[instance_id])
+def switch(ec2: Any, ids: Collection[str], *, on: bool, seconds: float, report: Report) -> None:
+    """Start or stop instances and wait; see `Account.switch`."""
+    wanted = InstanceState.RUNNING if on else InstanceState.STOPPED
+    if on:
+        # What is still stopping cannot be started: EC2 answers IncorrectInstanceState.
+        _await(ec2, ids, lambda state: state is not InstanceState.STOPPING, "stop", seconds, report)
+        ec2.start_instances(InstanceIds=sorted(ids))
+    else:
+        ec2.stop_instances(InstanceIds=sorted(ids))
+    _await(ec2, ids, lambda state: state is wanted, "start" if on else "stop", seconds, report)
+
+
+def _await(
+    ec2: Any,
+    ids: Collection[str],
+    good: Callable[[InstanceState], bool],
+    doing: str,
+    seconds: float,
+    report: Report,
+) -> None:
+    left: list[str] = []
 
     def look() -> bool:
-        now = health(ec2, [instance_id]).get(instance_id)
-        state = now.state if now else InstanceState.TERMINATED
-        report(Progress(phase="stop", subject=instance_id, text=str(state)))
-        if state in {InstanceState.TERMINATED, InstanceState.SHUTTING_DOWN}:
-            raise GpuprovError(
-                Diagnostic(
-                    code="GP-CLOUD-016",
-                    address=instance_id,
-                    summary="the instance was terminated while it was to be stopped",
-                    detail=now.reason if now else "",
+        found = health(ec2, ids)
+        left.clear()
+        for name in sorted(ids):
+            state = found[name].state if name in found else InstanceState.TERMINATED
+            report(Progress(phase=doing, subject=name, text=str(state)))
+            if state in {InstanceState.TERMINATED, InstanceState.SHUTTING_DOWN}:
+                raise GpuprovError(
+                    Diagnostic(
+                        code="GP-CLOUD-016",
+                        address=name,
+                        summary=f"the instance was terminated while it was to {doing}",
+                        detail=found[name].reason if name in found else "",
+                    )
                 )
-            )
-        return state is InstanceState.STOPPED
+            left.extend([] if good(state) else [name])
+        return not left
 
     if not wait_until(look, seconds=seconds):
         raise GpuprovError(
-            Diagnostic(
-                code="GP-CLOUD-024",
-                address=instance_id,
-                summary=f"the instance has not stopped within {seconds:.0f} s",
-                hint="see its state in the console of AWS, then run the same command again",
+            *(
+                Diagnostic(
+                    code="GP-CLOUD-024",
+                    address=name,
+                    summary=f"the instance did not {doing} within {seconds:.0f} s",
+                    hint="see its state in the console of AWS, then run the same command again",
+                )
+                for name in left
             )
         )
 
@@ -120,10 +144,11 @@ def find_instances(ec2: Any, key: str) -> list[str]:
 def tagged_instances(ec2: Any, tag: str, value: str) -> Iterator[tuple[str, dict[str, str]]]:
     """Ids and tags of instances that are not terminated and not about to be, by one of their tags."""
     filters = [
-        {"Name": "tag:gpuprov:id", "Values": [key]},
+        {"Name": f"tag:{tag}", "Values": [value]},
         {"Name": "instance-state-name", "Values": list(_LIVE)},
     ]
-    return [instance["InstanceId"] for instance in _instances(ec2, filters)]
+    for instance in _instances(ec2, filters):
+        yield instance["InstanceId"], {row["Key"]: row["Value"] for row in instance.get("Tags", [])}
 
 
 def _instances(ec2: Any, filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

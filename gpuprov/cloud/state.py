@@ -37,6 +37,8 @@ class StateResource:
     outputs: Mapping[str, Any] = field(default_factory=dict)
     leaving: bool = False
     """Whether it was replaced: only its deletion is still to be done, or it is gone and the new one is missing yet."""
+    created: str = ""
+    """When the engine made it: UTC time, ISO."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -170,6 +172,7 @@ def _resource(row: Mapping[str, Any]) -> StateResource:
         inputs=row.get("inputs") or {},
         outputs=row.get("outputs") or {},
         leaving=row.get("delete") is True or row.get("pendingReplacement") is True,
+        created=str(row.get("created") or ""),
     )
 
 

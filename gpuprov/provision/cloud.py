@@ -271,7 +271,7 @@ def _off(host: MadeHost, health: InstanceHealth) -> Diagnostic:
         address=host.name,
         summary=f"the instance {host.instance_id} is {health.state}",
         detail=health.reason,
-        hint=f"start it: `aws ec2 start-instances --instance-ids {host.instance_id}`, then run the same command again",
+        hint=f"start it: `gpuprov start {host.name}`, then run the same command again",
     )
 
 

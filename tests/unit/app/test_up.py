@@ -136,7 +136,7 @@ def test_an_instance_that_does_not_run_is_left_out_with_its_way_out(world: World
     (told,) = [d for d in result.diagnostics if d.code == "GP-CLOUD-016"]
     assert identity in told.summary
     assert "--replace train-b" in told.hint
-    assert ("start-instances" in told.hint) is (state is InstanceState.STOPPED)
+    assert ("gpuprov start train-b" in told.hint) is (state is InstanceState.STOPPED)
 
 
 def test_a_named_host_is_replaced_and_set_up_anew(world: World) -> None:
