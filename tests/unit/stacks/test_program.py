@@ -18,7 +18,9 @@ from cloud_builders import (
 from gpuprov.cloud.decide.document import builder_document, data_document
 from gpuprov.cloud.decide.natural_keys import NATURAL_KEYS, recovery_key
 from gpuprov.cloud.decide.standing import standing_of
+from gpuprov.cloud.decide.surroundings import INTERNET, FoundNetwork, FoundService, FoundSubnet, Surroundings
 from gpuprov.spec.cloud import OpenPortSpec
+from gpuprov.spec.cloud_network import ExistingNetworkSpec
 from gpuprov.spec.storage import StorageSpec
 
 pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
@@ -28,6 +30,7 @@ Run = Callable[[Any], Any]
 GOLDEN = Path(__file__).parents[2] / "golden" / "stack-urns.txt"
 ALLOWED_TYPES = {
     *("ec2/vpc:Vpc", "ec2/subnet:Subnet", "ec2/internetGateway:InternetGateway", "ec2/routeTable:RouteTable"),
+    *("ec2/eip:Eip", "ec2/natGateway:NatGateway", "ec2/vpcEndpoint:VpcEndpoint"),
     *("ec2/route:Route", "ec2/routeTableAssociation:RouteTableAssociation", "ec2/securityGroup:SecurityGroup"),
     *("vpc/securityGroupIngressRule:SecurityGroupIngressRule", "vpc/securityGroupEgressRule:SecurityGroupEgressRule"),
     *("ec2/instance:Instance", "ebs/volume:Volume", "ec2/volumeAttachment:VolumeAttachment"),
@@ -48,6 +51,16 @@ def whole_document() -> Any:
     return cloud_document(cloud_spec(*pools, network=network, storage=storage))
 
 
+def private_document(**changes: Any) -> Any:
+    """The same for hosts without public addresses, with an interface endpoint."""
+    service = FoundService(name="com.amazonaws.us-east-1.ecr.api", zones=("us-east-1a",))
+    network = cloud_network(public=False, endpoints=("ecr.api",), **changes)
+    pools = (cloud_pool(), cloud_pool("web", hosts=("web-1",), instance="c7i.2xlarge"))
+    zones = {"p5.48xlarge": ("us-east-1a",), "c7i.2xlarge": ("us-east-1c",)}
+    around = Surroundings(services={"ecr.api": service})
+    return cloud_document(cloud_spec(*pools, network=network), zones=zones, around=around)
+
+
 def json_of(text: str) -> Any:
     return json.loads(text)
 
@@ -58,12 +71,20 @@ def test_every_resource_has_the_urn_it_always_had(run: Run) -> None:
     assert sorted(found) == GOLDEN.read_text().splitlines()
 
 
+def test_private_hosts_ways_have_the_urns_they_always_had(run: Run) -> None:
+    found = [r.urn for r in run(private_document()).resources.values()]
+    known = GOLDEN.with_name("stack-urns-private.txt").read_text().splitlines()
+    assert sorted(urn for urn in found if urn not in GOLDEN.read_text()) == known
+
+
 def test_only_agreed_types_are_used(run: Run) -> None:
-    assert {r.type.removeprefix("aws:") for r in run(whole_document()).resources.values()} == ALLOWED_TYPES
+    found = [*run(whole_document()).resources.values(), *run(private_document()).resources.values()]
+    assert {r.type.removeprefix("aws:") for r in found} == ALLOWED_TYPES
 
 
-def test_all_that_takes_tags_has_them_and_the_rest_has_a_natural_key(run: Run) -> None:
-    resources = run(whole_document()).resources.values()
+@pytest.mark.parametrize("document", [whole_document, private_document])
+def test_all_that_takes_tags_has_them_and_the_rest_has_a_natural_key(run: Run, document: Callable[[], Any]) -> None:
+    resources = run(document()).resources.values()
     for resource in resources:
         if resource.type in NATURAL_KEYS:
             assert "tags" not in resource.inputs
@@ -116,10 +137,12 @@ def test_an_instance_is_closed_encrypted_and_where_it_should_be(run: Run) -> Non
 
 
 @pytest.mark.parametrize("public", [True, False])
-def test_public_addresses_come_with_a_way_to_the_internet_or_not_at_all(run: Run, *, public: bool) -> None:
+def test_hosts_without_public_addresses_have_no_route_to_the_internet_gateway(run: Run, *, public: bool) -> None:
     found = run(cloud_document(cloud_spec(network=cloud_network(public=public)))).resources
     assert found["instance.train-a"].inputs["associatePublicIpAddress"] is public
-    assert ("route.internet" in found, "gateway.main" in found) == (public, public)
+    table = "id:route_table.main"
+    assert found["route.internet"].inputs["routeTableId"] == table
+    assert (found["route_table_association.us-east-1a"].inputs["routeTableId"] == table) is public
     assert found["subnet.us-east-1a"].inputs["mapPublicIpOnLaunch"] is False
 
 
@@ -137,6 +160,52 @@ def test_a_host_made_anew_goes_before_the_next_comes(run: Run) -> None:
     assert found["instance.train-a"].first_away
     assert found["volume_attachment.scratch/train-a"].first_away
     assert not found["volume.scratch/train-a"].first_away
+
+
+def test_private_hosts_reach_out_by_a_nat_gateway_of_their_zone(run: Run) -> None:
+    found = run(private_document()).resources
+    for zone in ("us-east-1a", "us-east-1c"):
+        gateway = found[f"nat_gateway.{zone}"]
+        assert gateway.inputs["subnetId"] == f"id:subnet.nat/{zone}"
+        assert gateway.inputs["allocationId"] == f"id:elastic_ip.{zone}"
+        # A gateway that is made before there is a way to the internet fails.
+        assert {"route.internet", f"route_table_association.nat/{zone}"} <= set(gateway.after)
+        assert found[f"route.{zone}"].inputs["natGatewayId"] == f"id:nat_gateway.{zone}"
+        assert found[f"route_table_association.{zone}"].inputs["routeTableId"] == f"id:route_table.{zone}"
+        assert found[f"route_table_association.nat/{zone}"].inputs["routeTableId"] == "id:route_table.main"
+    assert found["route.internet"].inputs["gatewayId"] == "id:gateway.main"
+    assert found["instance.train-a"].inputs["associatePublicIpAddress"] is False
+    assert {"route.us-east-1a", "endpoint.ecr.api", "endpoint.s3"} <= set(found["instance.train-a"].after)
+
+
+def test_without_a_way_out_there_is_no_gateway_at_all(run: Run) -> None:
+    found = run(private_document(egress="endpoints")).resources
+    assert not [name for name in found if name.startswith(("gateway", "nat_gateway", "elastic_ip", "route."))]
+    assert found["route_table_association.us-east-1a"].inputs["routeTableId"] == "id:route_table.main"
+
+
+def test_endpoints_are_for_every_table_or_stand_in_the_hosts_subnets(run: Run) -> None:
+    found = run(private_document()).resources
+    s3, registry = found["endpoint.s3"].inputs, found["endpoint.ecr.api"].inputs
+    assert (s3["vpcEndpointType"], s3["serviceName"]) == ("Gateway", "com.amazonaws.us-east-1.s3")
+    tables = {"id:route_table.main", "id:route_table.us-east-1a", "id:route_table.us-east-1c"}
+    assert set(s3["routeTableIds"]) == tables
+    assert (registry["vpcEndpointType"], registry["privateDnsEnabled"]) == ("Interface", True)
+    assert registry["subnetIds"] == ["id:subnet.us-east-1a"]
+    assert registry["securityGroupIds"] == ["id:security_group.main"]
+    assert not {"routeTableIds"} & set(registry)
+
+
+def test_of_a_network_that_is_there_only_the_security_group_is_made(run: Run) -> None:
+    subnet = FoundSubnet(id="subnet-0a1b2c3d", zone="us-east-1b", cidr="172.31.0.0/24", free=99, way=INTERNET)
+    around = Surroundings(network=FoundNetwork(vpc="vpc-0a1b2c3d", cidrs=("172.31.0.0/16",), subnets=(subnet,)))
+    network = cloud_network(cidr=None, existing=ExistingNetworkSpec(subnets=(subnet.id,)))
+    found = run(cloud_document(cloud_spec(network=network), around=around)).resources
+    kinds = {resource.type.rpartition(":")[2] for resource in found.values()}
+    made = {"Vpc", "Subnet", "RouteTable", "Route", "RouteTableAssociation", "InternetGateway", "VpcEndpoint"}
+    assert not kinds & made
+    assert found["security_group.main"].inputs["vpcId"] == "vpc-0a1b2c3d"
+    assert found["instance.train-a"].inputs["subnetId"] == "subnet-0a1b2c3d"
 
 
 def test_a_volume_is_encrypted_and_never_taken_off_a_running_host(run: Run) -> None:
