@@ -9,7 +9,8 @@ from gpuprov.cloud.decide.market import bought_of
 from gpuprov.cloud.state import INSTANCE, StackState, StateResource
 from gpuprov.cloud.types import Document, InstanceHealth, InstanceState
 from gpuprov.cost.fleet import ON_DEMAND, fleet_cost, spent
-from gpuprov.model.cost import CostChange, Spent
+from gpuprov.model.cloud_view import CloudHost, CloudView
+from gpuprov.model.cost import CostChange
 from gpuprov.spec.types import Spec
 
 _RUNNING: Final = frozenset({InstanceState.PENDING, InstanceState.RUNNING})
@@ -17,18 +18,16 @@ _RUNNING: Final = frozenset({InstanceState.PENDING, InstanceState.RUNNING})
 _HOUR: Final = 3600.0
 
 
-def cost_change(
-    state: StackState, document: Document, health: Mapping[str, InstanceHealth], spec: Spec, region: str
-) -> CostChange:
+def cost_change(state: StackState, document: Document, health: Mapping[str, InstanceHealth], spec: Spec) -> CostChange:
     """The hourly cost of the hosts that run, and of those that will.
 
     Args:
         state: what stands.
         document: what is wanted; its hosts run afterwards, but for those that stand stopped.
         health: of what stands; one that EC2 does not tell of is taken to run.
-        spec: whose catalog's prices.
-        region: of the stack.
+        spec: whose region, and whose catalog's prices.
     """
+    region = str(document.get("region") or "")
     standing = dict(_standing(state))
     stopped = {name for name, row in standing.items() if _is_off(health.get(row.id))}
     before = [_bought(row) for name, row in standing.items() if name not in stopped]
@@ -44,15 +43,38 @@ def cost_change(
     return CostChange(before=fleet_cost(before, region, spec.catalog), after=fleet_cost(after, region, spec.catalog))
 
 
-def cost_so_far(state: StackState, health: Mapping[str, InstanceHealth], spec: Spec, region: str) -> Spent:
-    """What the hosts that run have cost since each was started last: EC2 keeps no earlier start."""
+def cloud_view(state: StackState, health: Mapping[str, InstanceHealth], spec: Spec, region: str) -> CloudView:
+    """The instances of a stack with their ages, and what they have cost since each was started last.
+
+    EC2 keeps no earlier start, so nothing is told of what was before.
+
+    Args:
+        state: of the stack.
+        health: what EC2 says of its instances.
+        spec: whose catalog's prices.
+        region: of the stack.
+    """
     now = time.time()
-    rows = [
-        (*_bought(row), (now - datetime.fromisoformat(found.launched).timestamp()) / _HOUR)
-        for _, row in _standing(state)
-        if (found := health.get(row.id)) is not None and found.launched and not _is_off(found)
-    ]
-    return spent(rows, region, spec.catalog)
+    rows = dict(_standing(state))
+    hosts = tuple(
+        CloudHost(
+            name=host.name,
+            pool=host.pool,
+            instance=host.instance_id,
+            type=host.type,
+            bought=_bought(rows[host.name])[1],
+            image=host.image,
+            zone=host.zone,
+            state=str(found.state) if found else "unknown",
+            seconds=now - datetime.fromisoformat(found.launched).timestamp()
+            if found and found.launched and not _is_off(found)
+            else None,
+        )
+        for host in state.made.hosts
+        for found in [health.get(host.instance_id)]
+    )
+    running = [(host.type, host.bought, host.seconds / _HOUR) for host in hosts if host.seconds is not None]
+    return CloudView(hosts=hosts, spent=spent(running, region, spec.catalog))
 
 
 def _standing(state: StackState) -> Iterator[tuple[str, StateResource]]:

@@ -9,7 +9,9 @@ from types import MappingProxyType
 from typing import Any, Final, cast
 
 from gpuprov.app.access import Access
+from gpuprov.app.cloud_by_hand import found_by_hand
 from gpuprov.app.cloud_capacity import refuse_small_quotas, reserved_capacity, told_of_capacity
+from gpuprov.app.cloud_cost import cloud_view, cost_change
 from gpuprov.app.cloud_existing import look_for_existing
 from gpuprov.app.cloud_hosts import coming_up, fleet_of, forget_gone, names_within, only, sort_hosts
 from gpuprov.app.cloud_images import Start, ids, listed_images, outdated_hosts, starts
@@ -109,6 +111,7 @@ class CloudGround:
         resources = place.stack.preview(
             self._document, replace=self._replace, report=as_one_step(report), refresh=self._refresh
         )
+        by_hand = found_by_hand(place, state, report) if self._refresh and state.exists else ()
         moving = {_host_of(change) for change in resources.changes if change.action in _MOVING and not change.leftover}
         existing = look_for_existing(place, state.made)  # first: a limit may name hosts that only this look finds
         limit = self._access.limit
@@ -131,10 +134,13 @@ class CloudGround:
         outdated = outdated_hosts(staying, listed_images(place.site), found)
         return Found(
             fleet=self._fleet,
-            resources=replace(resources, new_hosts=new),
+            resources=replace(
+                resources, new_hosts=new, cost=cost_change(state, self._document, health, place.site.spec)
+            ),
             absent=absent,
             diagnostics=(
                 *explain(state.pending),
+                *by_hand,
                 *told,
                 *unseen,
                 *capacity,

@@ -63,6 +63,9 @@ class Account(Protocol):
     def tagged(self, spec_name: str) -> Sequence[Tagged]:
         """Everything in the account that carries a spec's tag."""
 
+    def opened_by_hand(self, state: StackState) -> tuple[Diagnostic, ...]:
+        """What stands beside a stack's own rules and policies."""
+
     def empty_bucket(self, name: str, *, report: Report) -> int:
         """Delete every version of every object of a bucket."""
 
@@ -107,6 +110,9 @@ class Stack(Protocol):
         thorough: bool = False,
     ) -> tuple[Diagnostic, ...]:
         """Settle what an interrupted run left."""
+
+    def by_hand(self, report: Report) -> tuple[Diagnostic, ...]:
+        """What of it was changed or deleted in the account by hand."""
 
     def orphans(self, there: Collection[Tagged]) -> tuple[Orphan, ...]:
         """Which resources of the account are of this stack, and not in its state."""

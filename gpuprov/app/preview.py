@@ -11,11 +11,14 @@ from gpuprov.app.planning import plan_fleet, with_absent
 from gpuprov.app.site import Site, open_site
 from gpuprov.app.steps import in_order, steps_of
 from gpuprov.app.terms import Terms, terms_of
+from gpuprov.model.cloud_view import CloudView
 from gpuprov.model.diagnostic import Diagnostic, status_of
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import Report
 from gpuprov.model.status import ExitStatus, combine_statuses
 
+CHANGED_BY_HAND: Final = "GP-CLOUD-065"
+"""Of what differs in the account without being in a plan: a rule or a policy that somebody added."""
 _PATIENCE: Final = 15.0
 """Seconds that a command which only looks waits for a host that is coming up."""
 
@@ -26,6 +29,8 @@ class Preview:
 
     planned: Planned
     diagnostics: tuple[Diagnostic, ...]
+    view: CloudView | None = None
+    """The instances that stand; None for a rack."""
 
     def status(self, *, expect_no_changes: bool) -> ExitStatus:
         """0; 4 for an unreachable host; 5 for what `up` would refuse; 10 when a fact is unknown.
@@ -35,7 +40,7 @@ class Preview:
         """
         plan = self.planned.plan
         found = [status_of(self.diagnostics)]
-        if expect_no_changes and not plan.resources.empty:
+        if expect_no_changes and (not plan.resources.empty or any(d.code == CHANGED_BY_HAND for d in self.diagnostics)):
             found.append(ExitStatus.DIFFERENT)
         for host in plan.hosts:
             if expect_no_changes and (host.changes or any(finding.counts for finding in host.not_curable)):
@@ -78,6 +83,7 @@ def look_at(site: Site, request: UpRequest, report: Report, *, terms: Terms | No
     planned = replace(planned, plan=with_found(planned.plan, found))
     return Preview(
         planned=planned,
+        view=found.view,
         diagnostics=(
             *site.warnings,
             *found.diagnostics,

@@ -10,6 +10,7 @@ from gpuprov.app.planning import with_more
 from gpuprov.app.preview import Preview, look_at
 from gpuprov.app.site import Site, open_site
 from gpuprov.app.targets import CLOUD, choose_targets, refuse_shared_names, refuse_unclear_limit
+from gpuprov.model.cloud_view import CloudView
 from gpuprov.model.diagnostic import Diagnostic, Severity
 from gpuprov.model.planned import Planned
 from gpuprov.model.progress import Report
@@ -22,6 +23,8 @@ class Status:
 
     planned: Planned
     diagnostics: tuple[Diagnostic, ...]
+    view: CloudView | None = None
+    """The instances that stand; None where no cloud was looked at."""
 
     @property
     def status(self) -> ExitStatus:
@@ -55,7 +58,8 @@ def status(path: Path, access: Access, report: Report, *, target: str | None = N
     refuse_unclear_limit(targets, access, "name one: --target onprem or --target cloud")
     seen = [_look(site, name, access, report) for name in targets]
     told = tuple(dict.fromkeys(d for each in seen for d in each.diagnostics if d.severity is not Severity.ERROR))
-    return Status(planned=functools.reduce(_both, (each.planned for each in seen)), diagnostics=told)
+    view = next((each.view for each in seen if each.view is not None), None)
+    return Status(planned=functools.reduce(_both, (each.planned for each in seen)), diagnostics=told, view=view)
 
 
 def _look(site: Site, target: str, access: Access, report: Report) -> Preview:

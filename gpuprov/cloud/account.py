@@ -18,6 +18,7 @@ from gpuprov.cloud import (
     roles_aws,
 )
 from gpuprov.cloud.aws_errors import code_of, translated
+from gpuprov.cloud.by_hand import opened_by_hand
 from gpuprov.cloud.credentials import CONFIG, FreshEnvironment, engine_environment, is_listed, open_session
 from gpuprov.cloud.decide.surroundings import Surroundings
 from gpuprov.cloud.existing_aws import FoundInstance, instances_with
@@ -123,6 +124,21 @@ class Account:
         with self._asking("instances"):
             return instances_with(self._client("ec2"), tags)
 
+    def importable_bucket(self, document: Document, name: str, bucket: str) -> tuple[Import, ...]:
+        """A bucket of the account as the storage `name` of a document; GP-CLOUD-075 when it does not fit."""
+        with self._asking(bucket):
+            return importable.find_bucket(self._client, document, name, bucket, self.region)
+
+    def importable_network(self, document: Document, vpc: str) -> tuple[Import, ...]:
+        """A VPC of the account, with what belongs to it, as a document's network; GP-CLOUD-075 as above."""
+        with self._asking(vpc):
+            return importable.find_network(self._client, document, vpc)
+
+    def importable_role(self, document: Document, name: str) -> tuple[Import, ...]:
+        """A role of the account, with its instance profile, as one of a document's; GP-CLOUD-075 as above."""
+        with self._asking(name):
+            return importable.find_role(self._client, document, name)
+
     def find(self, type_token: str, key: str) -> str | None:
         """The physical id of a resource that an earlier run may have made.
 
@@ -140,6 +156,11 @@ class Account:
         """Everything in the account that carries a spec's tag, whichever stack it is of."""
         with self._asking(spec_name):
             return tagged(self._client, spec_name)
+
+    def opened_by_hand(self, state: StackState) -> tuple[Diagnostic, ...]:
+        """A warning for each rule and policy that stands beside a stack's own, which the engine does not see."""
+        with self._asking("by hand"):
+            return opened_by_hand(self._client, state)
 
     def empty_bucket(self, name: str, *, report: Report = ignore_progress) -> int:
         """Delete every object, version and unfinished upload of a bucket; returns how many."""

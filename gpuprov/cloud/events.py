@@ -49,6 +49,7 @@ _ENDED: Final = {
     "delete-replaced": "the replaced one is deleted",
 }
 _LONG: Final = 60
+_NOTHING: Final = "(none)"
 _COLOURS: Final = re.compile(r"<\{%[^%]*%\}>|\x1b\[[0-9;]*m")
 
 
@@ -214,8 +215,11 @@ def _new(meta: "StepEventMetadata", new: "StepEventStateMetadata") -> NewResourc
 
 
 def _described(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    before, after = _text(_at(old, path)), _text(_at(new, path))
-    return f"{path}: {before} -> {after}" if before and after else path
+    was, will = _at(old, path), _at(new, path)
+    # "Not there" is told apart from a value that must not, or need not, be shown.
+    before = _NOTHING if was is None else _text(was)
+    after = _NOTHING if will is None else _text(will)
+    return f"{path}: {before} -> {after}" if before and after and before != after else path
 
 
 def _at(value: Any, path: str) -> Any:
@@ -229,9 +233,7 @@ def _at(value: Any, path: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    """A value as people read it; empty when it is unknown, secret, missing or long."""
-    if value is None:
-        return ""
+    """A value as people read it; empty when it is unknown, secret or long."""
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
     hidden = UNKNOWN in text or "[secret]" in text or "4dabf18193072939515e22adb298388d" in text
     return "" if hidden or len(text) > _LONG or "\n" in text else text

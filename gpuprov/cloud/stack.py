@@ -11,6 +11,7 @@ from typing import Any, Final
 from pulumi.automation import Deployment
 
 from gpuprov.cloud import recovery, state
+from gpuprov.cloud.by_hand import ByHand, told_by_hand
 from gpuprov.cloud.copies import back_up, prune_history, remove_files
 from gpuprov.cloud.decide.natural_keys import NATURAL_KEYS
 from gpuprov.cloud.engine import Engine
@@ -231,6 +232,23 @@ class CloudStack:
         if document is not None and (thorough or held.unfinished or held.pending or not held.exists):
             told += self._look_ahead(document, replace, find, report)
         return told
+
+    def by_hand(self, report: Report) -> tuple[Diagnostic, ...]:
+        """What of the stack was changed or deleted in the account since the engine left it; nothing is written.
+
+        Raises:
+            GpuprovError: with the engine's or AWS's fault translated.
+        """
+        found = ByHand()
+        ensure_plugin(self._engine, self._place, report)
+        failure = self._runner.run(
+            lambda stack, on_event: stack.preview_refresh(on_event=found.beside(on_event)),
+            EventReader(planning=True),
+            report,
+        )
+        if failure:
+            raise GpuprovError(*failure)
+        return told_by_hand(found.changes)
 
     def orphans(self, there: Collection[Tagged]) -> tuple[Orphan, ...]:
         """Which resources of the account are of this stack by their tags, and not in its state.

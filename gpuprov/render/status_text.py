@@ -2,11 +2,13 @@
 
 from rich.text import Text
 
+from gpuprov.model.cloud_view import CloudView
 from gpuprov.model.fact import Known
 from gpuprov.model.planned import Planned
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.model.status import ExitStatus
 from gpuprov.render.ages import age_text
+from gpuprov.render.cloud_view_text import cloud_view_body, show_cloud_view
 from gpuprov.render.observation import finding_lines, observation_text
 from gpuprov.render.plan_text import host_state
 from gpuprov.render.resources_text import resource_plan_body, show_resource_plan
@@ -15,8 +17,8 @@ from gpuprov.render.snapshot_text import not_observed_body, show_not_observed
 from gpuprov.render.terminal import Terminal
 
 
-def show_status(planned: Planned, terminal: Terminal) -> None:
-    """Print one line a host, its findings below it, what is not made yet, and a closing line."""
+def show_status(planned: Planned, terminal: Terminal, view: CloudView | None = None) -> None:
+    """Print one line a host, its findings below it, what stands in the cloud and is not made yet, a closing line."""
     width = max((len(plan.host) for plan in planned.plan.hosts), default=0)
     for plan in planned.plan.hosts:
         state, style = host_state(plan)
@@ -31,6 +33,8 @@ def show_status(planned: Planned, terminal: Terminal) -> None:
         for line in finding_lines((*plan.not_curable, *plan.unknown)):
             terminal.out.print(f"    {line}")
     show_not_observed(tuple(planned.not_observed.values()), terminal)
+    if view is not None:
+        show_cloud_view(view, terminal)
     resources = planned.plan.resources
     if not resources.empty:
         show_resource_plan(resources, terminal, verbose=False)
@@ -50,7 +54,7 @@ def _stack(snapshot: Snapshot) -> str:
     return ", ".join(parts)
 
 
-def status_body(planned: Planned, status: ExitStatus) -> dict[str, object]:
+def status_body(planned: Planned, status: ExitStatus, view: CloudView | None = None) -> dict[str, object]:
     """The state of a fleet as JSON."""
     return {
         "status": int(status),
@@ -68,4 +72,5 @@ def status_body(planned: Planned, status: ExitStatus) -> dict[str, object]:
         ],
         "not_observed": not_observed_body(tuple(planned.not_observed.values())),
         "resources": resource_plan_body(planned.plan.resources),
+        "cloud": None if view is None else cloud_view_body(view),
     }

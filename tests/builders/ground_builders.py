@@ -71,6 +71,7 @@ class FakeStack:
         self.unfinished = False
         self.recovered_with: list[bool] = []
         """Whether each recovery was given a document."""
+        self.changed_by_hand: tuple[Diagnostic, ...] = ()
         self.fail_at = ""
         self.fails: dict[str, Diagnostic] = {}
         """Resources that fail, each with its error; the others go on where the caller says so."""
@@ -143,6 +144,12 @@ class FakeStack:
         assert not [row for row in self.resources.values() if row.type in {BUCKET, VOLUME}]
         self.resources.clear()
         self.removed = True
+
+    def by_hand(self, report: Report) -> tuple[Diagnostic, ...]:
+        """What a test says of it."""
+        del report
+        self.calls.append("by_hand")
+        return self.changed_by_hand
 
     def orphans(self, there: Collection[Tagged]) -> tuple[Orphan, ...]:
         """What of the account it does not know."""
@@ -266,6 +273,11 @@ class FakeAccount:
         """Remember what was asked."""
         self.asked.append(f"{type_token} {key}")
         return self.lost.get(key)
+
+    def opened_by_hand(self, state: StackState) -> tuple[Diagnostic, ...]:
+        """What a test says of it."""
+        del state
+        return self.opened
 
     def tagged(self, spec_name: str) -> tuple[Tagged, ...]:
         """What a test put there."""

@@ -22,7 +22,7 @@ from gpuprov.render.terminal import open_terminal
 def command(
     *, spec: Path, target: str | None, access: Access, as_json: bool, no_colour: bool,
 ) -> int:  # fmt: skip
-    """Show for each host, on all targets of the spec, whether it is as wanted.
+    """Show for each host, on all targets of the spec, whether it is as wanted; in the cloud age, image and cost too.
 
     Status: 0 when all are, 7 for differences, 10 when a host could not be seen.
     """
@@ -31,7 +31,7 @@ def command(
         result = status(spec, access, view, target=target)
     show_diagnostics(result.diagnostics, terminal)
     if as_json:
-        show_json(status_body(result.planned, result.status), terminal)
+        show_json(status_body(result.planned, result.status, result.view), terminal)
     else:
-        show_status(result.planned, terminal)
+        show_status(result.planned, terminal, result.view)
     return int(result.status)

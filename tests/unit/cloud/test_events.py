@@ -80,7 +80,9 @@ VALUES = (
     ("key", {"key": "[secret]"}, {"key": "[secret]"}, "key"),
     ("id", {"id": "a"}, {"id": "04da6b54-80e4-46f7-96ec-b56ff0331ba9"}, "id"),
     ("text", {"text": "x" * 100}, {"text": "y"}, "text"),
-    ("new", {}, {"new": "y"}, "new"),
+    ("new: (none) -> y", {}, {"new": "y"}, "new"),
+    ("gone: y -> (none)", {"gone": "y"}, {}, "gone"),
+    ("hidden", {}, {"hidden": "[secret]"}, "hidden"),
     ("a[7].b", {"a": []}, {"a": [1]}, "a[7].b"),
 )
 
