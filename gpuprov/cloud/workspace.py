@@ -26,7 +26,7 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.store.files import make_folder
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
-_MODULES: Final = ("ec2", "ebs", "iam", "s3", "vpc")
+_MODULES: Final = ("ec2", "ebs", "efs", "iam", "s3", "vpc")
 """Parts of pulumi_aws that `stacks/aws` uses; they load themselves at first use, and not safely in several threads."""
 
 _CLOSING: Final = 1.0

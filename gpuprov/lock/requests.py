@@ -22,7 +22,7 @@ FABRIC_ON_HOST: Final = ("nvswitch", "nvlsm")
 """Fabrics whose manager runs on the host itself."""
 
 NFS_CLIENT: Final = "nfs-common"
-"""The package that brings mount.nfs (packages.debian.org and packages.ubuntu.com, contents of nfs-common, 2026-11-30)."""
+"""The package that brings mount.nfs (packages.debian.org and packages.ubuntu.com, its contents, 2026-11-30)."""
 
 _VENDOR: Final = "nvidia"
 _OS: Final = "os"

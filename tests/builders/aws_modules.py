@@ -10,12 +10,13 @@ def load_modules() -> dict[str, ModuleType]:
     """Load what is loaded lazily, without its warnings; the tests' rule "a warning is an error" is about ours."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        loaded = {name: getattr(pulumi_aws, name) for name in ("ebs", "ec2", "iam", "s3", "vpc")}
+        loaded = {name: getattr(pulumi_aws, name) for name in ("ebs", "ec2", "efs", "iam", "s3", "vpc")}
         for module in loaded.values():
             dir(module)
         assert loaded["s3"].BucketPolicy
         assert loaded["ec2"].Instance
         assert loaded["ebs"].Volume
+        assert loaded["efs"].FileSystem
         assert loaded["iam"].Role
         assert loaded["vpc"].SecurityGroupIngressRule
     return loaded
