@@ -70,7 +70,7 @@ _ROWS: Final = (
     ),
     _row(
         "InsufficientInstanceCapacity InsufficientHostCapacity InsufficientCapacity "
-        "InsufficientReservedInstanceCapacity InsufficientCapacityOnHost SpotMaxPriceTooLow "
+        "InsufficientReservedInstanceCapacity InsufficientReservedInstancesCapacity InsufficientCapacityOnHost "
         "InsufficientVolumeCapacity",
         "GP-CLOUD-008",
         "AWS has no capacity for {what} now",
@@ -78,7 +78,52 @@ _ROWS: Final = (
         " or another instance type",
     ),
     _row(
-        "VcpuLimitExceeded InstanceLimitExceeded MaxSpotInstanceCountExceeded",
+        "SpotMaxPriceTooLow",
+        "GP-CLOUD-008",
+        "the spot price of {what} is above the spec's max_price ({code})",
+        "raise `market.max_price`, leave it out (then AWS takes at most the price on demand), or try again later",
+    ),
+    _row(
+        "ReservationCapacityExceeded",
+        "GP-CLOUD-008",
+        "the reserved capacity has no room for {what} ({code})",
+        "others took it since it was looked at, or AWS still cleans up after an instance that ended (minutes); run the"
+        " same command again, or enlarge the reservation; gpuprov never buys on demand instead",
+    ),
+    _row(
+        "InvalidCapacityReservationId.NotFound InvalidCapacityReservationId.Malformed "
+        "InvalidCapacityReservationState.PendingActivation InvalidCapacityReservationState.Unavailable",
+        "GP-CLOUD-050",
+        "the reserved capacity cannot be used ({code})",
+        "see its state: `aws ec2 describe-capacity-reservations`; a capacity block gives nothing before it begins",
+    ),
+    _row(
+        "MaxSpotInstanceCountExceeded MaxSpotFleetRequestCountExceeded RequestResourceCountExceeded",
+        "GP-CLOUD-009",
+        "the account's quota of spot instances for this family is used up ({code})",
+        "ask AWS for more (Service Quotas, Amazon EC2: `All P Spot Instance Requests` is L-7212CCBC, `G and VT` is"
+        " L-3819A6DF), then run the same command again",
+    ),
+    _row(
+        "AuthFailure.ServiceLinkedRoleCreationNotPermitted",
+        "GP-CLOUD-007",
+        "the account has no role for spot instances, and the caller may not make it ({code})",
+        "have it made once: `aws iam create-service-linked-role --aws-service-name spot.amazonaws.com`",
+    ),
+    _row(
+        "PendingVerification Blocked AccountDisabled",
+        "GP-CLOUD-007",
+        "AWS holds the account back ({code})",
+        "whoever runs the account must settle that with AWS Support; what was made stays",
+    ),
+    _row(
+        "InsufficientFreeAddressesInSubnet",
+        "GP-CLOUD-009",
+        "the subnet has no address left ({code})",
+        "stopped instances hold theirs too: remove some, or use a larger network (targets.cloud.network)",
+    ),
+    _row(
+        "VcpuLimitExceeded InstanceLimitExceeded",
         "GP-CLOUD-009",
         "the account's quota of vCPUs for this family of instances is used up ({code})",
         "ask AWS for more (Service Quotas, Amazon EC2: `Running On-Demand P instances` is L-417A185B, `G and VT` is"
@@ -90,6 +135,10 @@ _ROWS: Final = (
         "RouteTableLimitExceeded RouteLimitExceeded SubnetLimitExceeded SnapshotLimitExceeded "
         "PendingSnapshotLimitExceeded ConcurrentSnapshotLimitExceeded AttachmentLimitExceeded "
         "NetworkInterfaceLimitExceeded ResourceLimitExceeded ResourceCountLimitExceeded TooManyBuckets "
+        "NatGatewayLimitExceeded PlacementGroupLimitExceeded VpcEndpointLimitExceeded KeyPairLimitExceeded "
+        "SecurityGroupsPerInstanceLimitExceeded SecurityGroupsPerInterfaceLimitExceeded TagLimitExceeded "
+        "PrivateIpAddressLimitExceeded HostLimitExceeded ResourceCountExceeded EntityLimitExceeded "
+        "FileSystemLimitExceeded MountTargetLimitExceeded "
         "LimitExceeded LimitExceededException ServiceQuotaExceededException AMIQuotaExceeded "
         "MaxScheduledInstanceCapacityExceeded",
         "GP-CLOUD-009",
@@ -108,6 +157,29 @@ _ROWS: Final = (
         "GP-CLOUD-018",
         "the machine image is not there ({code})",
         "`gpuprov lock --upgrade` looks up the newest base image; `gpuprov image build` bakes a new one",
+    ),
+    _row(
+        "InvalidVpcID.NotFound InvalidSubnetID.NotFound InvalidGroup.NotFound InvalidGroupId.Malformed "
+        "InvalidInstanceID.NotFound InvalidInstanceID.Malformed InvalidVolume.NotFound InvalidRouteTableID.NotFound "
+        "InvalidInternetGatewayID.NotFound InvalidNetworkInterfaceID.NotFound InvalidAllocationID.NotFound "
+        "InvalidSnapshot.NotFound InvalidVpcEndpointId.NotFound NatGatewayNotFound NoSuchBucket NoSuchEntity "
+        "FileSystemNotFound MountTargetNotFound",
+        "GP-CLOUD-010",
+        "something that the stack relies on is gone from the account ({code})",
+        "somebody deleted it, or EC2 does not show it yet: `gpuprov up --refresh` looks at every resource first",
+    ),
+    _row(
+        "IncorrectInstanceState IncorrectState InvalidInstanceState IncorrectStateException "
+        "IncorrectModificationState VolumeInUse ConcurrentTagAccess OperationAborted",
+        "GP-CLOUD-010",
+        "it is in a state in which AWS does not do that ({code})",
+        "it may be on its way into another: run the same command again in a minute",
+    ),
+    _row(
+        "DependencyViolation DeleteConflict",
+        "GP-CLOUD-010",
+        "something that gpuprov did not make still depends on it ({code})",
+        "remove what was added to it by hand (AWS's own sentence names it), then run the same command again",
     ),
     _row(
         "BucketNotEmpty",

@@ -221,10 +221,13 @@ class FakeAccount:
         self.quotas: dict[str, int] = {}
         self.quota_denied: GpuprovError | None = None
         self.used: dict[tuple[str, str], int] = {}
+        self.switched: list[tuple[str, list[str]]] = []
+        """Instances that were started (`on`) and stopped (`off`)."""
         self.emptied: list[str] = []
         self.asked: list[str] = []
         self.lost: dict[str, str] = {}
         """What stands in the account and in no state: tag `gpuprov:id` -> id."""
+        self.opened: tuple[Diagnostic, ...] = ()
         self.there: tuple[Tagged, ...] = ()
         """What carries the spec's tags."""
         self.baked: tuple[Image, ...] = ()
@@ -260,6 +263,12 @@ class FakeAccount:
         return {
             one: InstanceHealth(id=one, state=state, checks="ok") for one, state in states.items() if state is not None
         }
+
+    def switch(self, ids: Collection[str], *, on: bool, seconds: float, report: Report) -> None:
+        """Switch them at once."""
+        del seconds, report
+        self.switched.append(("on" if on else "off", sorted(ids)))
+        self.states.update(dict.fromkeys(ids, InstanceState.RUNNING if on else InstanceState.STOPPED))
 
     def console(self, instance_id: str) -> str:
         """A console with one key."""

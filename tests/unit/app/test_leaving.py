@@ -1,0 +1,149 @@
+"""Hosts that go: named, drained first, and back in service as new ones only once they are proven."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from app_world import World, make_world
+from ground_builders import SPEC
+
+from gpuprov.app import leaving
+from gpuprov.cloud.types import InstanceState
+from gpuprov.model.diagnostic import GpuprovError
+from gpuprov.model.status import ExitStatus
+
+DRAINED = SPEC.replace(
+    "hosts: [HOSTS]}", 'hosts: [HOSTS]}\n    rollout: {drain: {command: "DRAIN", back: "BACK", wait: 5s}}'
+)
+VOLUMES = ("scratch/train-b",)
+
+
+class Link:
+    """A host that keeps what was done on it in a file."""
+
+    def __init__(self, host: str, path: Path) -> None:
+        self._host, self._path = host, path
+
+    def run(self, command: str, **_: Any) -> None:
+        self._note(command.split(maxsplit=1)[0])
+
+    def put(self, data: bytes, path: str, **_: Any) -> None:
+        self._note(f"mark {data.decode().strip()} {path}")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _note(self, text: str) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(f"{self._host} {text}\n")
+
+
+@pytest.fixture
+def drained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., World]:
+    monkeypatch.setattr(leaving, "connect", lambda connection: Link(connection.host, tmp_path / "host.log"))
+
+    def made(drain: str = "true") -> World:
+        log = tmp_path / "drain.log"
+        text = DRAINED.replace("DRAIN", f"echo drain $GPUPROV_HOST >> {log}; {drain}")
+        return make_world(tmp_path, monkeypatch, text=text.replace("BACK", f"echo back $GPUPROV_HOST >> {log}"))
+
+    return made
+
+
+def log(world: World, name: str = "drain.log") -> list[str]:
+    path = world.site.path.parent / name
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def without_b(world: World) -> None:
+    world.rewrite("train-a", text=world.site.text.replace("train-a, train-b", "train-a"))
+
+
+def test_fewer_hosts_go_only_by_name_and_say_how(drained: Callable[..., World]) -> None:
+    world = drained()
+    world.up()
+    without_b(world)
+    with pytest.raises(GpuprovError) as caught:
+        world.up()
+    assert {d.code for d in caught.value.diagnostics} == {"GP-CLOUD-014"}
+    assert all("--remove" in d.hint for d in caught.value.diagnostics)
+    assert log(world) == []
+    world.asked.clear()
+    result = world.up(remove=("train-b", *VOLUMES))
+    plan, _ = world.asked[0]
+    assert plan.drains == {"train-b": "command, up to 5s"}
+    assert log(world) == ["drain train-b"]
+    assert "instance.train-b" not in world.stack.resources
+    assert "volume.scratch/train-b" not in world.stack.resources
+    assert result.status is ExitStatus.DONE
+
+
+@pytest.mark.parametrize("name", ["train-b", "scratch", "scratch/train-b"])
+def test_what_the_spec_still_asks_for_is_not_removed(drained: Callable[..., World], name: str) -> None:
+    world = drained()
+    world.up()
+    with pytest.raises(GpuprovError) as caught:
+        world.up(remove=(name,))
+    assert [(d.code, d.address) for d in caught.value.diagnostics] == [("GP-CLOUD-057", name)]
+
+
+def test_an_unknown_name_is_not_removed(drained: Callable[..., World]) -> None:
+    world = drained()
+    with pytest.raises(GpuprovError) as caught:
+        world.up(remove=("train-x",))
+    assert [d.code for d in caught.value.diagnostics] == ["GP-CLOUD-026"]
+
+
+def test_a_host_that_stays_busy_is_not_removed_and_gets_its_work_back(drained: Callable[..., World]) -> None:
+    world = drained("false")
+    world.up()
+    without_b(world)
+    world.stack.calls.clear()
+    result = world.up(remove=("train-b", *VOLUMES))
+    assert "apply" not in world.stack.calls
+    assert "instance.train-b" in world.stack.resources
+    assert world.codes(result) == ["GP-ROLL-007"]
+    assert result.status is not ExitStatus.DONE
+    assert log(world) == ["drain train-b", "back train-b"]
+
+
+def test_with_disturb_it_goes_all_the_same_and_that_is_told(drained: Callable[..., World]) -> None:
+    world = drained("false")
+    world.up()
+    without_b(world)
+    result = world.up(remove=("train-b", *VOLUMES), disturb=True)
+    assert "instance.train-b" not in world.stack.resources
+    assert world.codes(result) == ["GP-ROLL-007"]
+    assert result.status is ExitStatus.DONE
+
+
+def test_where_one_stays_busy_the_others_get_their_work_back(drained: Callable[..., World]) -> None:
+    world = drained("test $GPUPROV_HOST = train-a")
+    world.up()
+    world.up(replace=("train-a", "train-b"))
+    assert sorted(log(world)) == ["back train-a", "back train-b", "drain train-a", "drain train-b"]
+
+
+def test_a_replaced_host_is_drained_and_its_successor_marked(drained: Callable[..., World]) -> None:
+    world = drained()
+    world.up()
+    before = world.stack.resources["instance.train-a"].id
+    world.wanted.discard("train-a")
+    world.up(replace=("train-a",))
+    assert world.stack.resources["instance.train-a"].id != before
+    assert log(world) == ["drain train-a"]
+    marks = [line for line in log(world, "host.log") if " mark " in line]
+    assert marks == ["train-a mark command /var/lib/gpuprov/drained"] * 2
+
+
+@pytest.mark.parametrize("state", [InstanceState.STOPPED, InstanceState.TERMINATED, None])
+def test_nothing_runs_on_an_instance_that_does_not_run(
+    drained: Callable[..., World], state: InstanceState | None
+) -> None:
+    world = drained("false")
+    world.up()
+    world.account.states[world.stack.resources["instance.train-b"].id] = state
+    without_b(world)
+    assert world.up(remove=("train-b", *VOLUMES)).status is ExitStatus.DONE
+    assert log(world) == []
