@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import keyword
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -37,6 +38,7 @@ _COMMANDS: Final = {
     "ssh": "Log in to a host, with its verified key.",
     "policy": "Print the least IAM policy for this spec: of whoever runs it, of its hosts.",
     "image": "Bake machine images of the locked stack; list and remove them.",
+    "import": "Take a bucket, a network or a role of the account into the stack.",
     "export": "Write what plain Ansible, or AWX, can bring racked hosts to the lock with.",
     "destroy": "Hand racked hosts back; delete those in the cloud, except what holds data.",
     "lab": "A data centre on this machine, to try everything without a GPU.",
@@ -54,7 +56,9 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"gpuprov.cli.commands.{cmd_name}")
+        # No module can have the name of a word of Python's own: `import` is in import_.py.
+        name = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
+        module = importlib.import_module(f"gpuprov.cli.commands.{name}")
         command = module.command
         if not isinstance(command, click.Command):
             raise TypeError(cmd_name)

@@ -11,6 +11,7 @@ from gpuprov.cloud import (
     buckets,
     capacity_aws,
     images_aws,
+    importable,
     instances_aws,
     lookup,
     networks_aws,
@@ -23,8 +24,10 @@ from gpuprov.cloud.credentials import CONFIG, FreshEnvironment, engine_environme
 from gpuprov.cloud.decide.surroundings import Surroundings
 from gpuprov.cloud.existing_aws import FoundInstance, instances_with
 from gpuprov.cloud.image_facts import ImageFacts, image_facts
+from gpuprov.cloud.importing import Import
 from gpuprov.cloud.orphans import Tagged, tagged
-from gpuprov.cloud.types import Image, InstanceHealth, Reservation
+from gpuprov.cloud.state import StackState
+from gpuprov.cloud.types import Document, Image, InstanceHealth, Reservation
 from gpuprov.lock.types import LockedImage
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Report, ignore_progress

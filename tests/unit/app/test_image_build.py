@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from ground_builders import BASE, FakeAccount, FakeStack, cloud_lock, make_site
 
-from gpuprov.app import image_build, image_steps
+from gpuprov.app import image_boot, image_build, image_steps
 from gpuprov.app.access import Access
 from gpuprov.app.components import catalog_components
 from gpuprov.app.image_build import Built, build
@@ -287,3 +287,50 @@ def test_a_builder_whose_making_failed_is_looked_for_before_its_stack_is_removed
         world.build()
     assert world.stack.recovered_with == [False]
     assert world.stack.removed
+
+
+HELD = Image(
+    id="ami-baked", name="n", pool="train", os="debian-12", arch="amd64", region="us-east-1", baked="d", base="b",
+    made="2026-11-30T00:00:00Z", checked=True,
+)  # fmt: skip
+
+
+@pytest.fixture
+def held(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """The account has an image, and `image verify --boot` looks into it."""
+    world.account.made["ami-baked"] = HELD
+
+    def check(_shop: Any, made: Any, image: Image) -> None:
+        assert [host.image for host in made.hosts] == [image.id]
+        if world.fail_at == "lacks":
+            raise GpuprovError(Diagnostic(code="GP-ROLL-002", address=image.id, summary="lacks", hint="was removed"))
+        world.step("check")
+
+    monkeypatch.setattr(image_boot, "check", check)
+    return world
+
+
+def test_looking_into_an_image_leaves_it_and_no_host(held: World) -> None:
+    assert image_boot.boot(held.shop, HELD) == ()
+    assert held.seen[-1] == "check"
+    assert held.stack.resources == {}
+    assert "ami-baked" in held.account.made
+
+
+def test_what_an_image_lacks_is_a_finding_and_the_image_stays(held: World) -> None:
+    held.fail_at = "lacks"
+    with pytest.raises(GpuprovError) as caught:
+        image_boot.boot(held.shop, HELD)
+    (told,) = caught.value.diagnostics
+    assert (told.code, told.address) == ("GP-CLOUD-073", "image.train/ami-baked")
+    assert "image build --again" in told.hint
+    assert held.stack.resources == {}
+    assert "ami-baked" in held.account.made
+
+
+def test_another_failure_of_the_look_is_told_with_what_could_not_be_removed(held: World) -> None:
+    held.fail_at = "check"
+    held.stack.refuse = True
+    with pytest.raises(GpuprovError) as caught:
+        image_boot.boot(held.shop, HELD)
+    assert [d.code for d in caught.value.diagnostics] == ["GP-CONV-001", "GP-CLOUD-025"]

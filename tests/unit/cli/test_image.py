@@ -9,8 +9,10 @@ import pytest
 
 from gpuprov.app.image import Images, Pruned
 from gpuprov.app.image_build import BuildRequest, Built
+from gpuprov.app.image_verify import Verified, VerifyRequest
 from gpuprov.cli.commands import image as module
 from gpuprov.cli.main import main
+from gpuprov.cloud.image_facts import VerifiedImage
 from gpuprov.cloud.images import ImageStatus
 from gpuprov.cloud.types import Image
 from gpuprov.model.diagnostic import Diagnostic
@@ -62,6 +64,29 @@ def test_list(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
     assert run("list", "--json") == 0
     (row,) = json.loads(capsys.readouterr().out)["images"]
     assert (row["id"], row["current"]) == ("ami-1", True)
+
+
+@pytest.mark.parametrize(("problems", "status"), [((), 0), (("its snapshot snap-1 is gone",), 7)])
+def test_verify(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], problems: tuple[str, ...], status: int
+) -> None:
+    asked: list[VerifyRequest] = []
+
+    def verify(request: VerifyRequest, *, report: Any) -> Verified:
+        del report
+        asked.append(request)
+        told = tuple(Diagnostic(code="GP-CLOUD-073", address="image.train/ami-1", summary=text) for text in problems)
+        one = VerifiedImage(image=ONE, problems=problems, current=True, booted=request.boot)
+        return Verified(images=(one,), diagnostics=told)
+
+    monkeypatch.setattr(module, "verify_images", verify)
+    assert run("verify", "train", "--boot", "--json") == status
+    assert [(one.pool, one.boot) for one in asked] == [("train", True)]
+    (row,) = json.loads(capsys.readouterr().out)["images"]
+    assert (row["id"], row["problems"], row["booted"]) == ("ami-1", list(problems), True)
+    assert run("verify") == status
+    printed = capsys.readouterr().out
+    assert (problems[0] if problems else "is what its record says") in printed
 
 
 @pytest.fixture

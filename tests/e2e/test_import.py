@@ -1,0 +1,47 @@
+"""Resources of an account become a stack's: the real engine and the strict plugin on moto, without nodes."""
+
+import threading
+
+import pytest
+from cloud_builders import cloud_document, cloud_spec
+from test_stack import Ground, ground, silent
+
+from gpuprov.cloud.decide.standing import Standing, StandingBucket
+from gpuprov.cloud.importing import Import, Importing
+from gpuprov.model.resource import ResourceAction
+
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(420)]
+__all__ = ["ground"]
+
+
+def test_a_network_and_a_bucket_are_taken_in_as_they_are_and_the_next_update_makes_the_rest(ground: Ground) -> None:
+    ground.s3.create_bucket(Bucket="theirs")
+    ground.s3.put_object(Bucket="theirs", Key="raw/one", Body=b"data")
+    vpc = ground.ec2.create_vpc(CidrBlock="10.20.0.0/16")["Vpc"]["VpcId"]
+    gateway = ground.ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    ground.ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+    given = Standing(buckets={"datasets": StandingBucket(bucket="theirs", tags={})})
+    document = cloud_document(cloud_spec(), standing=given, images={"train": ground.images[0]})
+    wanted = (
+        Import(address="bucket.datasets", type="aws:s3/bucket:Bucket", id="theirs"),
+        Import(address="gateway.main", type="aws:ec2/internetGateway:InternetGateway", id=gateway),
+        Import(address="vpc.main", type="aws:ec2/vpc:Vpc", id=vpc),
+    )
+    importing = Importing(ground.stack._place, ground.stack._engine)
+
+    planned = importing.preview(document, wanted, silent)
+    assert {change.address for change in planned} == {one.address for one in wanted}
+    assert all(change.action is ResourceAction.CREATE for change in planned)
+    assert any("enableDnsHostnames: false -> true" in change.changes for change in planned)
+    assert not ground.stack.state().exists, "a preview writes nothing"
+    assert "Tags" not in ground.ec2.describe_vpcs(VpcIds=[vpc])["Vpcs"][0]
+
+    importing.apply(document, wanted, silent, threading.Event())
+    held = ground.stack.state().resources
+    assert {address: row.id for address, row in held.items()} == {one.address: one.id for one in wanted}
+    made, _ = ground.make({**document, "instances": [], "volumes": []})
+    assert not set(made) & {one.address for one in wanted}, "what was taken in needs no change any more"
+    assert {made["subnet.us-east-1a"], made["bucket_policy.datasets"]} == {"create"}
+    vpcs = ground.ec2.describe_vpcs(Filters=[{"Name": "tag:gpuprov:spec", "Values": ["train"]}])["Vpcs"]
+    assert [row["VpcId"] for row in vpcs] == [vpc]
+    assert ground.s3.get_object(Bucket="theirs", Key="raw/one")["Body"].read() == b"data"
