@@ -15,6 +15,10 @@ from gpuprov.cloud.decide.standing import Standing
 from gpuprov.cloud.decide.storage import bucket_names
 from gpuprov.cloud.decide.tags import Owner, tag_value
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
+from gpuprov.spec.cloud import CloudNetworkSpec
+from gpuprov.spec.cloud_state import PASSPHRASE
+from gpuprov.spec.market import RESERVED
+from gpuprov.spec.storage import SHARED
 
 Policy = dict[str, Any]
 
@@ -84,7 +88,8 @@ def hosts(path: Path, pool: str) -> tuple[Policy, tuple[Diagnostic, ...]]:
 
 def _ground(site: Site, *, delete_data: bool) -> tuple[Ground, tuple[Diagnostic, ...]]:
     spec, cloud = site.spec, cloud_of(site)
-    pools = {name: pool.cloud for name, pool in spec.pools.items() if pool.cloud is not None}
+    clouds = {name: pool.cloud for name, pool in spec.pools.items() if pool.cloud is not None}
+    pools = {name: pool for name, pool in clouds.items() if pool.existing is None}
     buckets = bucket_names(spec.name, spec.storage, cloud, Standing())
     who = identities(
         spec,
@@ -110,7 +115,26 @@ def _ground(site: Site, *, delete_data: bool) -> tuple[Ground, tuple[Diagnostic,
         brought=tuple(sorted({pool.role for pool in pools.values() if pool.role})),
         boundary=cloud.permissions_boundary,
         delete_data=delete_data,
+        existing_tags=tuple(pool.existing.tags for pool in clouds.values() if pool.existing is not None),
+        shares=any(storage.kind == SHARED for storage in spec.storage.values()),
+        reservations=tuple(sorted({pool.market.id or "*" for pool in pools.values() if pool.market.kind in RESERVED})),
+        reservation_groups=tuple(sorted({pool.market.group for pool in pools.values() if pool.market.group})),
+        state=cloud.state.bucket(),
+        key="" if cloud.state.secrets == PASSPHRASE else cloud.state.secrets,
+        **_network(cloud.network),
     ), told
+
+
+def _network(network: CloudNetworkSpec) -> dict[str, Any]:
+    there = network.existing
+    return {
+        "own_network": there is None,
+        "vpc": (there.vpc if there else None) or "*",
+        "subnets": there.subnets if there else (),
+        "subnet_tags": there.tags if there else {},
+        "nat": there is None and not network.public and network.egress != "endpoints",
+        "services": bool(network.endpoints),
+    }
 
 
 def _images(site: Site) -> tuple[tuple[str, ...], tuple[Diagnostic, ...]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gpuprov.cloud.aws_errors import code_of
+from gpuprov.cloud.decide.names import ROLE_PREFIX
 from gpuprov.cloud.instances_aws import find_instances
 from gpuprov.cloud.lookup_natural import FINDERS, Client
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -130,15 +131,12 @@ def _instances(client: Client, key: str) -> Iterator[str]:
 
 
 def tagged_roles(client: Client) -> Iterator[tuple[str, Tags]]:
-    """Names and tags of the account's roles: IAM cannot list by tag.
-
-    Roles of AWS's own services are passed over: they are many, and hold no tag of ours.
-    """
+    """Names and tags of the account's roles: IAM cannot list by tag, but ours begin alike."""
     iam = client("iam")
     for page in iam.get_paginator("list_roles").paginate():
         for role in page["Roles"]:
             name = role["RoleName"]
-            if not role["Path"].startswith("/aws-service-role/"):
+            if name.startswith(ROLE_PREFIX):
                 yield name, _tags(iam, "get_role", "Role", RoleName=name)
 
 
@@ -148,7 +146,8 @@ def tagged_profiles(client: Client) -> Iterator[tuple[str, Tags]]:
     for page in iam.get_paginator("list_instance_profiles").paginate():
         for profile in page["InstanceProfiles"]:
             name = profile["InstanceProfileName"]
-            yield name, _tags(iam, "get_instance_profile", "InstanceProfile", InstanceProfileName=name)
+            if name.startswith(ROLE_PREFIX):
+                yield name, _tags(iam, "get_instance_profile", "InstanceProfile", InstanceProfileName=name)
 
 
 def tagged_buckets(client: Client) -> Iterator[tuple[str, Tags]]:

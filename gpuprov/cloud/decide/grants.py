@@ -7,9 +7,9 @@ from typing import Any, Final
 from gpuprov.cloud.decide.identity import partition
 from gpuprov.cloud.decide.tags import SPEC
 
-COMMANDS: Final = ("preview", "up", "destroy", "image")
-"""What a policy can be asked for; `image` is all of `image build`, `list`, `verify` and `prune`."""
-ALL: Final = "preview up destroy image"
+COMMANDS: Final = ("preview", "up", "stop", "destroy", "image")
+"""What a policy can be asked for; `stop` is `start` too, `image` all of `image build`, `list`, `verify` and `prune`."""
+ALL: Final = "preview up stop destroy image"
 MAKING: Final = "up image"
 ENDING: Final = "up destroy image"
 
@@ -38,6 +38,30 @@ class Ground:
     brought: tuple[str, ...] = ()
     """Names of roles that the account has already."""
     boundary: str | None = None
+    own_network: bool = True
+    """Whether gpuprov makes the network."""
+    vpc: str = "*"
+    """Id of a network that is there already; `*` while the spec does not say it."""
+    subnets: tuple[str, ...] = ()
+    """Ids of its subnets, where the spec says them."""
+    subnet_tags: Mapping[str, str] = field(default_factory=dict)
+    """Tags of its subnets, where the spec says those."""
+    nat: bool = False
+    """Whether hosts reach out by NAT gateways."""
+    services: bool = False
+    """Whether AWS's services have interface endpoints."""
+    shares: bool = False
+    """Whether there are file systems of EFS."""
+    existing_tags: tuple[Mapping[str, str], ...] = ()
+    """Tags of the instances that are there already, for each pool that takes such."""
+    reservations: tuple[str, ...] = ()
+    """Ids of the reserved capacity that pools name; `*` for one of a group."""
+    reservation_groups: tuple[str, ...] = ()
+    """ARNs of groups of it."""
+    state: tuple[str, str] | None = None
+    """Bucket and prefix of the stack's state; None for files."""
+    key: str = ""
+    """What locks the state's secrets, as the engine takes it; empty for a passphrase."""
     delete_data: bool = False
     """Whether buckets and volumes may be deleted, with what is in them."""
 

@@ -4,6 +4,8 @@ import hashlib
 import re
 from typing import Final
 
+ROLE_PREFIX: Final = "gpuprov-"
+"""How every role of ours begins, and its instance profile."""
 ROLE_LIMIT: Final = 64
 """Longest name of an IAM role (IAM and STS quotas, read 2026-11-30); an instance profile may have 128."""
 BUCKET_LIMIT: Final = 63
@@ -35,7 +37,7 @@ def role_name(spec: str, region: str, pool: str = "") -> str:
 
     A pool's own has a digest besides: the spec `a-us-east-1-b` could have a role of that very name.
     """
-    whole = f"gpuprov-{spec}-{region}"
+    whole = f"{ROLE_PREFIX}{spec}-{region}"
     return (
         shorten(f"{whole}-{pool}", ROLE_LIMIT, identity=f"{spec}/{region}/{pool}")
         if pool

@@ -7,6 +7,7 @@ from typing import Any, Final
 from gpuprov.cloud.decide.grants import Grant, Ground, each
 from gpuprov.cloud.decide.operator_ec2 import ec2_grants
 from gpuprov.cloud.decide.operator_iam import iam_grants
+from gpuprov.cloud.decide.operator_rest import rest_grants
 from gpuprov.cloud.decide.operator_s3 import s3_grants
 
 MANAGED_LIMIT: Final = 6_144
@@ -18,6 +19,7 @@ def grants(ground: Ground) -> Iterator[Grant]:
     yield from ec2_grants(ground)
     yield from iam_grants(ground)
     yield from s3_grants(ground)
+    yield from rest_grants(ground)
     yield from _finding(ground)
 
 

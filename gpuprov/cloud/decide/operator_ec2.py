@@ -11,20 +11,27 @@ from gpuprov.cloud.decide.grants import ALL, ENDING, MAKING, Grant, Ground, each
 from gpuprov.cloud.decide.tags import SPEC
 
 _P: Final = "ec2:"
-_LOOK: Final = each(
-    ALL,
+_LOOK: Final = (
     "DescribeAvailabilityZones DescribeImages DescribeInstanceStatus DescribeInstanceTypeOfferings DescribeInstances"
     " DescribeInternetGateways DescribeNetworkAcls DescribeRouteTables DescribeSecurityGroupRules"
-    " DescribeSecurityGroups DescribeSubnets DescribeVolumes DescribeVpcs",
-    prefix=_P,
+    " DescribeSecurityGroups DescribeSubnets DescribeVolumes DescribeVpcEndpoints DescribeVpcs"
+    # What an interrupted run left is looked for among these too, whatever the spec says now.
+    " DescribeAddresses DescribeNatGateways"
 )
-_LOOK_MORE: Final = each(
-    ALL,
-    "DescribeInstanceCreditSpecifications DescribeInstanceTypes DescribeNetworkInterfaces DescribeTags"
-    " DescribeVolumesModifications",
-    prefix=_P,
+_LOOK_MORE: Final = (
+    "DescribeInstanceCreditSpecifications DescribeInstanceTypes DescribeNetworkInterfaces DescribePrefixLists"
+    " DescribeTags DescribeVolumesModifications"
 )
-_NETWORK: Final = "vpc subnet route-table security-group security-group-rule"
+_GROUPS: Final = "AuthorizeSecurityGroupEgress AuthorizeSecurityGroupIngress CreateSecurityGroup"
+_NETWORK: Final = "CreateInternetGateway CreateRouteTable CreateSubnet CreateVpc CreateVpcEndpoint"
+_NAT: Final = "AllocateAddress CreateNatGateway"
+_KINDS: Final = {
+    _GROUPS: "security-group security-group-rule",
+    _NETWORK: "internet-gateway route-table subnet vpc vpc-endpoint",
+    _NAT: "elastic-ip natgateway",
+    "CreateVolume": "volume",
+}
+"""Actions that make something -> what they make."""
 
 
 def ec2_grants(ground: Ground) -> Iterator[Grant]:
@@ -32,6 +39,7 @@ def ec2_grants(ground: Ground) -> Iterator[Grant]:
     yield from _looking(ground)
     yield from _making(ground)
     yield from _launching(ground)
+    yield from _entering(ground)
     yield from _tagging(ground)
     yield _changing(ground)
     yield _ending(ground)
@@ -40,11 +48,13 @@ def ec2_grants(ground: Ground) -> Iterator[Grant]:
 def _looking(ground: Ground) -> Iterator[Grant]:
     extra = each("image", "DescribeSnapshots", prefix=_P)
     extra |= each("up", "DescribeIamInstanceProfileAssociations", prefix=_P) if ground.roles or ground.brought else {}
+    extra |= each("preview up", "DescribeCapacityReservations", prefix=_P) if ground.reservations else {}
+    extra |= each("preview up image", "DescribeVpcEndpointServices", prefix=_P) if ground.services else {}
     # EC2's listings know no resources: they are allowed whole, in one region.
-    yield Grant(sid="Look", actions=_LOOK | extra, resources={"*": ALL}, condition=ground.here)
+    yield Grant(sid="Look", actions=each(ALL, _LOOK, prefix=_P) | extra, resources={"*": ALL}, condition=ground.here)
     yield Grant(
         sid="LookAsTheProvider",
-        actions=_LOOK_MORE,
+        actions=each(ALL, _LOOK_MORE, prefix=_P),
         resources={"*": ALL},
         condition=ground.here,
         unproved="hashicorp/terraform-provider-aws, internal/service/ec2 (reads of instances, volumes and groups)",
@@ -52,24 +62,38 @@ def _looking(ground: Ground) -> Iterator[Grant]:
     yield Grant(
         sid="LookAtOurs",
         actions=each(ALL, "DescribeInstanceAttribute DescribeVpcAttribute", prefix=_P)
-        | each(MAKING, "GetConsoleOutput", prefix=_P),
+        | each("up stop image", "GetConsoleOutput", prefix=_P),
         resources={ground.ec2("*"): ALL},
         condition=ground.ours,
     )
+    for number, tags in enumerate(ground.existing_tags, start=1):
+        # Their host keys stand on their consoles; everything else that is asked of them is a listing.
+        yield Grant(
+            sid=f"LookAtExistingHosts{number}",
+            actions=each("preview up", "GetConsoleOutput", prefix=_P),
+            resources={ground.ec2("instance"): "preview up"},
+            condition={"StringEquals": {f"aws:ResourceTag/{key}": value for key, value in sorted(tags.items())}},
+        )
+
+
+def _made(ground: Ground) -> dict[str, str]:
+    """Actions that make something -> the commands that need them."""
+    there = {_GROUPS: MAKING, _NETWORK: MAKING, _NAT: MAKING, "CreateVolume": "up"}
+    unwanted = (
+        *(() if ground.own_network else (_NETWORK,)),
+        *(() if ground.nat else (_NAT,)),
+        *(() if ground.volumes else ("CreateVolume",)),
+    )
+    return {actions: commands for actions, commands in there.items() if actions not in unwanted}
 
 
 def _making(ground: Ground) -> Iterator[Grant]:
-    kinds = each(MAKING, f"{_NETWORK} internet-gateway") | (each("up", "volume") if ground.volumes else {})
+    made = _made(ground)
+    actions = {name: commands for names, commands in made.items() for name in each(commands, names, prefix=_P)}
+    kinds = {kind: commands for names, commands in made.items() for kind in _KINDS[names].split()}
     yield Grant(
         sid="Make",
-        actions=each(
-            MAKING,
-            "AuthorizeSecurityGroupEgress AuthorizeSecurityGroupIngress CreateInternetGateway CreateRouteTable"
-            " CreateSecurityGroup CreateSubnet CreateVpc",
-            prefix=_P,
-        )
-        | (each("up", "CreateVolume", prefix=_P) if ground.volumes else {})
-        | each("image", "CreateImage", prefix=_P),
+        actions=actions | each("image", "CreateImage", prefix=_P),
         resources={ground.ec2(kind): commands for kind, commands in kinds.items()}
         | {ground.shared(kind): "image" for kind in ("image", "snapshot")},
         condition=ground.new,
@@ -77,7 +101,6 @@ def _making(ground: Ground) -> Iterator[Grant]:
 
 
 def _launching(ground: Ground) -> Iterator[Grant]:
-    run = each(MAKING, "RunInstances", prefix=_P)
     for sid, commands, types in (("LaunchHosts", "up", ground.types), ("LaunchBuilder", "image", (ground.builder,))):
         # The types are named: what a policy like this one can cost is bounded.
         yield Grant(
@@ -86,11 +109,14 @@ def _launching(ground: Ground) -> Iterator[Grant]:
             resources={ground.ec2("instance"): commands},
             condition={"StringEquals": ground.new["StringEquals"] | {"ec2:InstanceType": sorted(set(types))}},
         )
+    reserved = {ground.ec2("capacity-reservation").replace("*", one): "up" for one in ground.reservations}
     yield Grant(
         sid="LaunchParts",
-        actions=run,
+        actions=each(MAKING, "RunInstances", prefix=_P),
         resources={ground.ec2(kind): MAKING for kind in ("network-interface", "volume")}
-        | {ground.shared("image", name): MAKING for name in ground.images or ("*",)},
+        | {ground.shared("image", name): MAKING for name in ground.images or ("*",)}
+        | reserved
+        | dict.fromkeys(ground.reservation_groups, "up"),
     )
     if ground.images:
         yield Grant(
@@ -101,21 +127,34 @@ def _launching(ground: Ground) -> Iterator[Grant]:
         )
 
 
-def _tagging(ground: Ground) -> Iterator[Grant]:
-    creating = (
-        "AuthorizeSecurityGroupEgress AuthorizeSecurityGroupIngress CreateInternetGateway CreateRouteTable"
-        " CreateSecurityGroup CreateSubnet CreateVpc RunInstances"
+def _entering(ground: Ground) -> Iterator[Grant]:
+    """What it takes to put hosts into a network that is there already, and is not changed."""
+    if ground.own_network:
+        return
+    yield Grant(
+        sid="EnterTheNetwork",
+        actions=each(MAKING, "CreateSecurityGroup", prefix=_P),
+        resources={ground.ec2("vpc").replace("/*", f"/{ground.vpc}"): MAKING},
     )
-    volumes: tuple[str, ...] = ("CreateVolume",) if ground.volumes else ()
+    tags = {f"aws:ResourceTag/{key}": value for key, value in sorted(ground.subnet_tags.items())}
+    yield Grant(
+        sid="EnterItsSubnets",
+        actions=each(MAKING, "RunInstances", prefix=_P),
+        resources={ground.ec2("subnet").replace("/*", f"/{name}"): MAKING for name in ground.subnets or ("*",)},
+        condition={"StringEquals": tags} if tags else {},
+    )
+
+
+def _tagging(ground: Ground) -> Iterator[Grant]:
+    made = _made(ground)
+    creating = [name for names in made for name in names.split()]
+    kinds = {kind: commands for names, commands in made.items() for kind in _KINDS[names].split()}
     new: dict[str, Any] = ground.new["StringEquals"]
     yield Grant(
         sid="TagWhatIsMade",
         actions=each(MAKING, "CreateTags", prefix=_P),
-        resources={
-            ground.ec2(kind): MAKING
-            for kind in (*_NETWORK.split(), "internet-gateway", "instance", *(("volume",) if volumes else ()))
-        },
-        condition={"StringEquals": new | {"ec2:CreateAction": sorted((*creating.split(), *volumes))}},
+        resources={ground.ec2(kind): commands for kind, commands in (kinds | {"instance": MAKING}).items()},
+        condition={"StringEquals": new | {"ec2:CreateAction": sorted((*creating, "RunInstances"))}},
     )
     yield Grant(
         sid="TagImages",
@@ -134,41 +173,51 @@ def _tagging(ground: Ground) -> Iterator[Grant]:
         sid="TagOurs",
         actions=each(MAKING, "CreateTags", prefix=_P) | each("up", "DeleteTags", prefix=_P),
         resources={ground.ec2("*"): "up", ground.shared("image"): "image"},
-        condition=ground.ours | {"StringEqualsIfExists": new},
+        condition={"StringEquals": ground.ours["StringEquals"], "StringEqualsIfExists": new},
     )
 
 
 def _changing(ground: Ground) -> Grant:
-    roles = "AssociateIamInstanceProfile ReplaceIamInstanceProfileAssociation" if ground.roles or ground.brought else ""
+    network = (
+        " AssociateRouteTable AttachInternetGateway CreateRoute CreateRouteTable CreateSubnet CreateVpcEndpoint"
+        " ModifyVpcAttribute"
+        if ground.own_network
+        else ""
+    )
+    nat = " CreateNatGateway" if ground.nat else ""
+    roles = " AssociateIamInstanceProfile ReplaceIamInstanceProfileAssociation"
+    services = " ModifyVpcEndpoint" if ground.own_network else ""
     return Grant(
         sid="ChangeOurs",
-        actions=each(
-            MAKING,
-            "AssociateRouteTable AttachInternetGateway AuthorizeSecurityGroupEgress AuthorizeSecurityGroupIngress"
-            " CreateRoute CreateRouteTable CreateSecurityGroup CreateSubnet ModifyVpcAttribute"
-            " RevokeSecurityGroupEgress RunInstances",
-            prefix=_P,
-        )
-        | each("up", f"ModifyInstanceMetadataOptions ModifySecurityGroupRules ModifyVolume {roles}", prefix=_P)
+        actions=each(MAKING, f"{_GROUPS} RevokeSecurityGroupEgress RunInstances{network}{nat}", prefix=_P)
+        | each("up", f"ModifyInstanceMetadataOptions ModifySecurityGroupRules ModifyVolume{services}", prefix=_P)
+        | (each("up", roles, prefix=_P) if ground.roles or ground.brought else {})
         | (each("up", "AttachVolume", prefix=_P) if ground.volumes else {})
-        | each("image", "CreateImage StopInstances", prefix=_P),
-        resources={ground.ec2("*"): MAKING},
+        | each("stop image", "StopInstances", prefix=_P)
+        | each("stop", "StartInstances", prefix=_P)
+        | each("image", "CreateImage", prefix=_P),
+        resources={ground.ec2("*"): f"{MAKING} stop"},
         condition=ground.ours,
     )
 
 
 def _ending(ground: Ground) -> Grant:
-    volumes = ground.volumes and ground.delete_data
+    network = (
+        " DeleteInternetGateway DeleteRoute DeleteRouteTable DeleteSubnet DeleteVpc DeleteVpcEndpoints"
+        " DetachInternetGateway DisassociateRouteTable"
+        if ground.own_network
+        else ""
+    )
+    nat = " DeleteNatGateway ReleaseAddress" if ground.nat else ""
     return Grant(
         sid="EndOurs",
         actions=each(
             ENDING,
-            "DeleteInternetGateway DeleteRoute DeleteRouteTable DeleteSecurityGroup DeleteSubnet DeleteVpc"
-            " DetachInternetGateway DisassociateRouteTable RevokeSecurityGroupEgress RevokeSecurityGroupIngress"
-            " TerminateInstances",
+            "DeleteSecurityGroup RevokeSecurityGroupEgress RevokeSecurityGroupIngress TerminateInstances"
+            f"{network}{nat}",
             prefix=_P,
         )
-        | (each("up destroy", "DeleteVolume", prefix=_P) if volumes else {})
+        | (each("up destroy", "DeleteVolume", prefix=_P) if ground.volumes and ground.delete_data else {})
         | each("image", "DeleteSnapshot DeregisterImage", prefix=_P),
         resources={ground.ec2("*"): ENDING} | {ground.shared(kind): "image" for kind in ("image", "snapshot")},
         condition=ground.ours,

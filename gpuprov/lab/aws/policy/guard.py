@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpuprov.lab.aws.policy.language import Asked, Policy, allowed
-from gpuprov.lab.aws.policy.reading import Memory, read
+from gpuprov.lab.aws.policy.reading import Memory, UnknownActionError, read
 from gpuprov.lab.aws.request import ApiRequest
 
 POLICY_PATH = "/gpuprov-lab/policy"
@@ -61,9 +61,9 @@ class Guard:
                 return None
             try:
                 asked = read(call, self.memory)
-            except KeyError as error:
-                why = f"the lab's IAM does not know the action {error.args[0]}: add it to .ci/policy_actions.py"
-                return Denied(action=str(error.args[0]), resource="*", reason=f"gpuprov lab: {why}")
+            except UnknownActionError as error:
+                why = "gpuprov lab: its IAM does not know the action; add it to .ci/policy_actions.py"
+                return Denied(action=str(error), resource="*", reason=why)
             self.asked |= {repr(one): one for one in asked}
             for one in asked:
                 if not allowed(self.policies, one):

@@ -92,8 +92,8 @@ class MotoMemory:
         if value.startswith("rtbassoc-"):
             for table in self._ec2.route_tables.values():
                 for each in table.associations:
-                    if each["association_id"] == value:
-                        return (str(table.id), str(each.get("subnet_id") or ""))
+                    if each["RouteTableAssociationId"] == value:
+                        return (str(table.id), str(each.get("SubnetId") or ""))
         if value.startswith("iip-assoc-"):
             for association in self._ec2.iam_instance_profile_associations.values():
                 if association.id == value:

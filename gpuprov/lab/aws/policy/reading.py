@@ -35,6 +35,10 @@ _NEW: Final = "new"
 _SPECIFIED: Final = re.compile(r"TagSpecification\.(\d+)\.ResourceType")
 
 
+class UnknownActionError(Exception):
+    """An action that the table does not have."""
+
+
 class Memory(Protocol):
     """What is asked of the account's memory."""
 
@@ -60,14 +64,14 @@ def read(call: ApiRequest, memory: Memory) -> tuple[Asked, ...]:
     """Everything that a call asks for; nothing when it needs no permission.
 
     Raises:
-        KeyError: the table does not have the action: nobody can say what it asks for.
+        UnknownActionError: the table does not have the action: nobody can say what it asks for.
     """
     name = f"{call.service}:{call.action}"
     if name in _FREE:
         return ()
     row = table.action(name)
     if row is None:
-        raise KeyError(name)
+        raise UnknownActionError(name)
     if call.service == "s3":
         return tuple(_of_s3(call, row))
     given = {key: (value,) for key, value in _request_context(call, name).items()}
