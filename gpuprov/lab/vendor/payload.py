@@ -91,7 +91,7 @@ def program(
     parents = ["gpuprov", "gpuprov/lab", "gpuprov/lab/vendor", "gpuprov/lab/vendor/standin"]
     members = {f"{folder}/__init__.py": "" for folder in parents}
     members |= {f"gpuprov/lab/vendor/standin/{module}.py": _source(module) for module in _closure(name)}
-    compiled = {f"{path}c": _compiled(path, text) for path, text in members.items()}
+    compiled: dict[str, str | bytes] = {f"{path}c": _compiled(path, text) for path, text in members.items()}
     members[KIT] = json.dumps(kit, sort_keys=True)
     buffer = io.BytesIO()
     buffer.write(f"#!/bin/sh\n{_cases(answers or {}, data)}{_START.replace('@MODULE@', f'{_PACKAGE}.{name}')}".encode())
