@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from typing import Final
 
+from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.spec.cloud import PoolCloudSpec
+from gpuprov.spec.storage import SHARED, VOLUME
 from gpuprov.spec.written import WrittenSpec
 
 _MEANT: Final = frozenset({"instance", "existing"})
@@ -34,15 +36,18 @@ def existing_problems(pool: str, cloud: PoolCloudSpec, at: str) -> Iterator[Diag
 
 
 def attached_problems(spec: WrittenSpec) -> Iterator[Diagnostic]:
-    """Volumes beside pools of instances that are not gpuprov's to attach anything to."""
+    """Volumes and shares for pools of instances that are not gpuprov's to attach anything to, or to open a way for."""
     taken = [name for name, pool in spec.pools.items() if pool.cloud is not None and pool.cloud.existing is not None]
     for name, storage in spec.storage.items():
-        if taken and storage.kind == "volume":
+        served = [pool for pool in taken if storage.serves(pool)]
+        if served and storage.kind in {VOLUME, SHARED}:
             yield Diagnostic(
                 code="GP-SPEC-005",
-                summary=f"the volume {name} would be attached to each cloud host, and those of the pool {taken[0]} are"
-                " not gpuprov's",
-                address=f"storage.{name}.kind",
-                detail="Instances that are there already are changed in nothing that AWS knows of.",
-                hint="put these pools into a spec of their own, or write `kind: local` for a disk that they have",
+                summary=f"the {storage.kind} storage {name} is made for hosts of gpuprov's own, and those of the pool"
+                f" {served[0]} are not",
+                address=join("storage", name),
+                detail="Nothing is attached to instances that are there already, and no way is opened for them.",
+                hint="put these pools into a spec of their own"
+                if storage.kind == VOLUME
+                else "name the other pools in `pools`",
             )

@@ -4,11 +4,11 @@ import threading
 
 import pytest
 from cloud_builders import cloud_document, cloud_spec
-from test_stack import Ground, ground, silent
 
 from gpuprov.cloud.decide.standing import Standing, StandingBucket
 from gpuprov.cloud.importing import Import, Importing
 from gpuprov.model.resource import ResourceAction
+from tests.e2e.test_stack import Ground, ground, silent
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(420)]
 __all__ = ["ground"]
