@@ -177,6 +177,6 @@ def test_what_stands_can_be_left_without_the_spec_knowing_it() -> None:
     assert document["network"] is None
 
 
-def test_hosts_without_public_addresses_have_no_gateway() -> None:
-    document = cloud_document(cloud_spec(network=cloud_network(public=False)))
+def test_hosts_that_do_not_reach_out_have_no_gateway() -> None:
+    document = cloud_document(cloud_spec(network=cloud_network(public=False, egress="endpoints")))
     assert (section(document, "network")["public"], section(document, "network")["gateway"]) == (False, None)
