@@ -36,6 +36,7 @@ _EC2: Final[Mapping[str, _Listing]] = {
         "describe_internet_gateways", "InternetGateways", "InternetGatewayId"
     ),
     "aws:ec2/routeTable:RouteTable": _Listing("describe_route_tables", "RouteTables", "RouteTableId"),
+    "aws:ec2/placementGroup:PlacementGroup": _Listing("describe_placement_groups", "PlacementGroups", "GroupName"),
     "aws:ec2/eip:Eip": _Listing("describe_addresses", "Addresses", "AllocationId"),
     "aws:ec2/natGateway:NatGateway": _Listing(
         "describe_nat_gateways", "NatGateways", "NatGatewayId", (("state", ("pending", "available")),), asked="Filter"

@@ -12,6 +12,9 @@ from gpuprov.spec.existing import ExistingSpec
 from gpuprov.spec.market import MarketSpec
 from gpuprov.spec.stack import StackSpec
 
+HOP_LIMIT = 2
+"""IMDSv2's answers may pass one bridge: containers on the host read the role's keys as the host does."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoolCloudSpec:
@@ -45,6 +48,26 @@ class PoolCloudSpec:
             example="gpu-hosts",
         ),
     ] = ""
+    placement: Annotated[
+        str | None,
+        About(
+            "Whether new instances are put close together, for traffic between them: `cluster`.",
+            choices=("cluster", "partition", "spread"),
+            later=("partition", "spread"),
+        ),
+    ] = None
+    efa: Annotated[
+        object,
+        About("Elastic Fabric Adapters of the instances.", not_yet="EFA interfaces are built by a later release."),
+    ] = None
+    metadata_hops: Annotated[
+        int,
+        About(
+            "How many hops an answer of the instance metadata may take: 2 reaches containers, so that they may act as "
+            "the host's role; 1 does not.",
+            maximum=64,
+        ),
+    ] = HOP_LIMIT
     root: Annotated[int, About("Size of the root volume in GiB.", minimum=8, maximum=16384, example="200")] = 200
     existing: Annotated[
         ExistingSpec | None,

@@ -176,6 +176,12 @@ EFFECTS: Final[tuple[Effect, ...]] = (
         "Other instances belong to the pool; those that left it are not touched.",
     ),
     _row(
+        "pools.*.cloud.placement",
+        Cost.NOTHING,
+        "New instances are put into the group; those that stand stay as they are.",
+    ),
+    _row("pools.*.cloud.metadata_hops", Cost.NOTHING, "The instances' metadata options change in place."),
+    _row(
         "pools.*.cloud.root", Cost.NOTHING, "The volume grows in place; a smaller one comes only with a new instance."
     ),
     _row(

@@ -164,6 +164,14 @@ class Market(TypedDict):
     """Id of what is reserved; None for spot."""
 
 
+class PlacementGroup(TypedDict):
+    """Hosts that stand close together."""
+
+    name: str
+    strategy: str
+    tags: Tags
+
+
 class Instance(TypedDict):
     """One host; `identity` is the key of its role, `instance_profile` the name of one that the account had before."""
 
@@ -176,6 +184,7 @@ class Instance(TypedDict):
     root_gib: int
     user_data: str
     hop_limit: int
+    placement_group: str | None
     identity: str | None
     instance_profile: str | None
     market: Market | None
@@ -194,6 +203,7 @@ class Document(TypedDict):
     region: str
     network: Network | None
     security_group: SecurityGroup | None
+    placement_groups: list[PlacementGroup]
     identity: Identity | None
     pool_identities: list[Identity]
     buckets: list[Bucket]

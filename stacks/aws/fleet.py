@@ -14,7 +14,13 @@ _ANOTHER = ["instanceType"]
 
 
 def make_instance(
-    instance: Instance, network: MadeNetwork, identity: MadeIdentity | None, volumes: list[ebs.Volume], *, public: bool
+    instance: Instance,
+    network: MadeNetwork,
+    identity: MadeIdentity | None,
+    volumes: list[ebs.Volume],
+    *,
+    public: bool,
+    placement: pulumi.Input[str] | None,
 ) -> ec2.Instance:
     """Make one host.
 
@@ -25,6 +31,7 @@ def make_instance(
         volumes: that will be attached: they are made first, so that a quota on them is met before a GPU is paid for,
             and removed after it, when it no longer holds them.
         public: whether it gets a public address.
+        placement: the placement group that it stands in; None for none.
     """
     needed = [*network.ways, *(identity.policies if identity else []), *volumes]
     return ec2.Instance(
@@ -33,6 +40,7 @@ def make_instance(
         instance_type=instance["type"],
         availability_zone=instance["zone"],
         subnet_id=network.subnets[instance["subnet"]],
+        placement_group=placement,
         vpc_security_group_ids=[network.group.id],
         associate_public_ip_address=public,
         iam_instance_profile=identity.profile.name if identity else instance["instance_profile"],

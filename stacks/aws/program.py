@@ -8,6 +8,7 @@ from fleet import attach_volume, make_instance
 from identity import make_identity
 from imports import take_in
 from network import make_network
+from placement import make_placement_groups
 from pulumi_aws import ebs, efs
 from shares import make_access, make_share
 from storage import make_bucket, make_volume
@@ -47,6 +48,7 @@ def _make_hosts(
         network.ways.extend(make_access(document["share_access"], shares, network))
     main = [document["identity"]] if document["identity"] is not None else []
     identities = {identity["key"]: make_identity(identity) for identity in (*main, *document["pool_identities"])}
+    groups = make_placement_groups(document["placement_groups"])
     hosts: dict[str, dict[str, Any]] = {}
     for entry in document["instances"]:
         attached = [volume for volume in document["volumes"] if volume["host"] == entry["name"]]
@@ -56,6 +58,7 @@ def _make_hosts(
             identities[entry["identity"]] if entry["identity"] is not None else None,
             [volumes[volume["name"]] for volume in attached],
             public=document["network"]["public"],
+            placement=groups[entry["placement_group"]].name if entry["placement_group"] is not None else None,
         )
         for volume in attached:
             attach_volume(volume, volumes[volume["name"]], instance)

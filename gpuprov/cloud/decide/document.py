@@ -8,6 +8,7 @@ from gpuprov.cloud.decide.existing import existing_part, placed_in
 from gpuprov.cloud.decide.fleet import NO_RESERVATIONS, PlannedHost, base_image, instance_part, planned_hosts
 from gpuprov.cloud.decide.identities import identities
 from gpuprov.cloud.decide.network import group_part, network_part
+from gpuprov.cloud.decide.placement import placement_part
 from gpuprov.cloud.decide.refusals import refuse
 from gpuprov.cloud.decide.shares import access_part, share_names, share_part
 from gpuprov.cloud.decide.standing import Standing
@@ -193,6 +194,7 @@ def data_document(document: Document, *, delete: Collection[str]) -> Document:
         **document,
         "network": None,
         "security_group": None,
+        "placement_groups": [],
         "identity": None,
         "pool_identities": [],
         "instances": [],
@@ -227,6 +229,7 @@ def _document(
         "region": cloud.region,
         "network": _network(cloud, owner, hosts, new, around) if hosts else None,
         "security_group": group_part(cloud.network, owner) if hosts else None,
+        "placement_groups": placement_part([host.placement for host in hosts], owner),
         "identity": None,
         "pool_identities": [],
         "buckets": [],

@@ -6,6 +6,7 @@ from typing import Final
 
 from gpuprov.cloud.decide.login import user_data
 from gpuprov.cloud.decide.market import Bought, buy, part_of
+from gpuprov.cloud.decide.placement import placement_of
 from gpuprov.cloud.decide.refusals import refuse
 from gpuprov.cloud.decide.standing import Standing, StandingHost
 from gpuprov.cloud.decide.storage import VOLUME
@@ -13,11 +14,8 @@ from gpuprov.cloud.decide.tags import Owner, tags
 from gpuprov.cloud.decide.zones import choose_zone
 from gpuprov.cloud.types import Reservation
 from gpuprov.lock.types import Lock
-from gpuprov.spec.cloud import CloudSpec
+from gpuprov.spec.cloud import HOP_LIMIT, CloudSpec
 from gpuprov.spec.types import Spec
-
-HOP_LIMIT: Final = 2
-"""IMDSv2's answers may pass one bridge: containers on the host read the role's keys as the host does."""
 
 NO_RESERVATIONS: Final[Mapping[str, Sequence[Reservation]]] = {}
 NOTHING_FREED: Final[Mapping[str, int]] = {}
@@ -33,6 +31,9 @@ class PlannedHost:
     root_gib: int
     zone: str
     bought: Bought = field(default_factory=Bought)
+    placement: str = ""
+    """Name of its placement group; empty for none."""
+    hop_limit: int = HOP_LIMIT
 
 
 def planned_hosts(
@@ -93,6 +94,10 @@ def planned_hosts(
                 zone=reserved.get(host)
                 or _zone(spec, cloud, zones, standing, host=host, type_=pool.cloud.instance, pool=name),
                 bought=bought[host] if host in bought else standing.hosts[host].bought,
+                placement=placement_of(
+                    pool.cloud, Owner(spec=spec.name, stack=spec.name), name, standing.hosts.get(host)
+                ),
+                hop_limit=pool.cloud.metadata_hops,
             )
     return tuple(hosts[host] for host in sorted(hosts))
 
@@ -189,7 +194,8 @@ def instance_part(
         "subnet": host.zone,
         "root_gib": host.root_gib,
         "user_data": user_data(host.name, keys, user=user),
-        "hop_limit": HOP_LIMIT,
+        "hop_limit": host.hop_limit,
+        "placement_group": host.placement or None,
         "identity": None,
         "instance_profile": None,
         "market": part_of(host.bought),

@@ -17,6 +17,8 @@ class StandingHost:
     bought: Bought = field(default_factory=Bought)
     profile: str = ""
     """Name of its instance profile; empty for none."""
+    placement: str = ""
+    """Name of its placement group; empty for none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,6 +90,7 @@ def standing_of(resources: Mapping[str, Mapping[str, object]]) -> Standing:
                 type=_text(inputs, "instanceType"),
                 root_gib=_number(root, "volumeSize") if isinstance(root, Mapping) else 0,
                 profile=_text(inputs, "iamInstanceProfile"),
+                placement=_text(inputs, "placementGroup"),
                 bought=bought_of(inputs),
             )
         elif kind == "volume":

@@ -32,7 +32,18 @@ class Replacement:
     function: Callable[..., Any]
 
 
-def install(hooks: Sequence[Hook], replacements: Sequence[Replacement] = ()) -> Callable[[], None]:
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """A call that moto lacks, as a method of its own that answers."""
+
+    owner: type
+    name: str
+    function: Callable[..., Any]
+
+
+def install(
+    hooks: Sequence[Hook], replacements: Sequence[Replacement] = (), additions: Sequence[Addition] = ()
+) -> Callable[[], None]:
     """Wrap all, or nothing; returns what takes the wrapping off again (for tests).
 
     Raises:
@@ -46,7 +57,17 @@ def install(hooks: Sequence[Hook], replacements: Sequence[Replacement] = ()) -> 
             hint="install the release of moto that the project is tested with",
             address="lab aws",
         )
+    there = [f"{a.owner.__name__}.{a.name}" for a in additions if hasattr(a.owner, a.name)]
+    if there:
+        raise failure(
+            f"this moto has itself what the lab's AWS adds: {', '.join(there)}",
+            hint="install the release of moto that the project is tested with",
+            address="lab aws",
+        )
     undo: list[Callable[[], None]] = []
+    for addition in additions:
+        setattr(addition.owner, addition.name, addition.function)
+        undo.append(functools.partial(delattr, addition.owner, addition.name))
     for hook in hooks:
         undo.append(_restorer(hook.owner, hook.name))
         setattr(hook.owner, hook.name, _wrapped(getattr(hook.owner, hook.name), hook.around))

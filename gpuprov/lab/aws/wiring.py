@@ -10,6 +10,7 @@ from gpuprov.lab.aws.gateway import Gateway
 from gpuprov.lab.aws.hooks import install
 from gpuprov.lab.aws.instances import instance_hooks
 from gpuprov.lab.aws.networking import network_hooks, network_replacements
+from gpuprov.lab.aws.placement import placement_additions, placement_hooks
 from gpuprov.lab.aws.storage import storage_hooks
 from gpuprov.lab.aws.ways import ways_hooks
 
@@ -21,9 +22,9 @@ def wire(account: Account) -> tuple[Gateway, Callable[[], None]]:
         GpuprovError: moto lacks what a hook is for.
     """
     account.add_first_image()
-    corrections = (*correction_hooks(), *ways_hooks())
+    corrections = (*correction_hooks(), *ways_hooks(), *placement_hooks())
     hooks = (*corrections, *network_hooks(account), *storage_hooks(account), *instance_hooks(account))
-    take_off = install(hooks, network_replacements(account))
+    take_off = install(hooks, network_replacements(account), placement_additions())
     gateway = Gateway(
         DomainDispatcherApplication(create_backend_app),
         account.book,

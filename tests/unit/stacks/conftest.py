@@ -15,7 +15,7 @@ from google.protobuf.json_format import MessageToDict
 from pulumi.runtime import mocks
 
 STACK = Path(__file__).resolve().parents[3] / "stacks" / "aws"
-MODULES = ("program", "network", "ways", "identity", "storage", "fleet", "document")
+MODULES = ("program", "network", "ways", "placement", "identity", "storage", "fleet", "document")
 
 
 @dataclass(frozen=True)

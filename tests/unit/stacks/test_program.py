@@ -1,6 +1,7 @@
 import copy
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ Run = Callable[[Any], Any]
 GOLDEN = Path(__file__).parents[2] / "golden" / "stack-urns.txt"
 ALLOWED_TYPES = {
     *("ec2/vpc:Vpc", "ec2/subnet:Subnet", "ec2/internetGateway:InternetGateway", "ec2/routeTable:RouteTable"),
-    *("ec2/eip:Eip", "ec2/natGateway:NatGateway", "ec2/vpcEndpoint:VpcEndpoint"),
+    *("ec2/placementGroup:PlacementGroup", "ec2/eip:Eip", "ec2/natGateway:NatGateway", "ec2/vpcEndpoint:VpcEndpoint"),
     *("ec2/route:Route", "ec2/routeTableAssociation:RouteTableAssociation", "ec2/securityGroup:SecurityGroup"),
     *("vpc/securityGroupIngressRule:SecurityGroupIngressRule", "vpc/securityGroupEgressRule:SecurityGroupEgressRule"),
     *("ec2/instance:Instance", "ebs/volume:Volume", "ec2/volumeAttachment:VolumeAttachment"),
@@ -55,7 +56,10 @@ def private_document(**changes: Any) -> Any:
     """The same for hosts without public addresses, with an interface endpoint."""
     service = FoundService(name="com.amazonaws.us-east-1.ecr.api", zones=("us-east-1a",))
     network = cloud_network(public=False, endpoints=("ecr.api",), **changes)
-    pools = (cloud_pool(), cloud_pool("web", hosts=("web-1",), instance="c7i.2xlarge"))
+    train = cloud_pool()
+    assert train.cloud is not None
+    near = replace(train, cloud=replace(train.cloud, placement="cluster", metadata_hops=1))
+    pools = (near, cloud_pool("web", hosts=("web-1",), instance="c7i.2xlarge"))
     zones = {"p5.48xlarge": ("us-east-1a",), "c7i.2xlarge": ("us-east-1c",)}
     around = Surroundings(services={"ecr.api": service})
     return cloud_document(cloud_spec(*pools, network=network), zones=zones, around=around)
@@ -194,6 +198,19 @@ def test_endpoints_are_for_every_table_or_stand_in_the_hosts_subnets(run: Run) -
     assert registry["subnetIds"] == ["id:subnet.us-east-1a"]
     assert registry["securityGroupIds"] == ["id:security_group.main"]
     assert not {"routeTableIds"} & set(registry)
+
+
+def test_a_pools_hosts_stand_close_together_where_the_spec_says_so(run: Run) -> None:
+    found = run(private_document()).resources
+    name = "gpuprov-train-train"
+    assert found[f"placement_group.{name}"].inputs["strategy"] == "cluster"
+    assert found["instance.train-a"].inputs["placementGroup"] == name
+    assert f"placement_group.{name}" in found["instance.train-a"].after
+    assert "placementGroup" not in found["instance.web-1"].inputs
+    hops = [
+        found[f"instance.{host}"].inputs["metadataOptions"]["httpPutResponseHopLimit"] for host in ("train-a", "web-1")
+    ]
+    assert hops == [1, 2]
 
 
 def test_of_a_network_that_is_there_only_the_security_group_is_made(run: Run) -> None:

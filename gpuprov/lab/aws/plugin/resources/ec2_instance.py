@@ -102,7 +102,9 @@ class Instance:
     def _launch(call: Call, inputs: Known) -> Values:
         """Return the arguments of RunInstances."""
         metadata = {_METADATA[name]: value for name, value in inputs.get("metadataOptions", {}).items()}
-        profile, zone = inputs.get("iamInstanceProfile"), inputs.get("availabilityZone")
+        profile = inputs.get("iamInstanceProfile")
+        places = {"AvailabilityZone": inputs.get("availabilityZone"), "GroupName": inputs.get("placementGroup")}
+        placement = {name: value for name, value in places.items() if value}
         specifications = [
             *(tag_specification("instance", inputs.get("tags")) or []),
             *(tag_specification("volume", inputs.get("volumeTags")) or []),
@@ -114,7 +116,7 @@ class Instance:
             "MaxCount": 1,
             "UserData": inputs.get("userData"),
             "IamInstanceProfile": {"Name": profile} if profile else None,
-            "Placement": {"AvailabilityZone": zone} if zone else None,
+            "Placement": placement or None,
             "EbsOptimized": inputs.get("ebsOptimized"),
             "DisableApiTermination": inputs.get("disableApiTermination"),
             "MetadataOptions": metadata or None,

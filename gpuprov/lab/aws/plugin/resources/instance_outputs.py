@@ -58,6 +58,7 @@ def outputs(call: Call, identity: str, known: Known) -> Values | None:
         "instanceType": instance["InstanceType"],
         "instanceState": instance["State"]["Name"],
         "availabilityZone": instance["Placement"]["AvailabilityZone"],
+        "placementGroup": instance["Placement"].get("GroupName", ""),
         "tenancy": instance["Placement"].get("Tenancy"),
         "subnetId": instance.get("SubnetId"),
         "privateIp": instance.get("PrivateIpAddress"),
