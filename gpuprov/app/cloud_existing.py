@@ -65,7 +65,10 @@ def look_for_existing(place: CloudSite, stack: Made) -> Existing:
         for instance, text in cloud.existing.fingerprints.items()
     }
     strangers = trust_existing(place.account, running, fingerprints, folder=place.folder)
-    absent = {name: _untrusted(told) for name, told in strangers.items()}
+    absent = {name: _not_observed(name, told) for name, told in strangers.items()}
+    for told in taken.refused:
+        # Commands that only look go on: a pool of which nothing was found must not look like one without hosts.
+        absent |= {pool: _not_observed(pool, told) for pool in pools if told.address == f"pools.{pool}.cloud.existing"}
     for host in taken.hosts:
         if host not in running:
             absent[host.name] = _not_running(host, taken.health[host.instance_id], place.cloud.region)
@@ -136,8 +139,8 @@ def _host(row: Fields) -> MadeHost:
     )
 
 
-def _untrusted(told: Diagnostic) -> NotObserved:
-    return NotObserved(host=told.address, code=told.code, reason=told.summary, detail=told.detail, hint=told.hint)
+def _not_observed(host: str, told: Diagnostic) -> NotObserved:
+    return NotObserved(host=host, code=told.code, reason=told.summary, detail=told.detail, hint=told.hint)
 
 
 def _not_running(host: MadeHost, health: InstanceHealth, region: str) -> NotObserved:

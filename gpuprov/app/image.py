@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -12,7 +12,7 @@ from gpuprov.app.components import catalog_components
 from gpuprov.app.site import Site, open_lock, open_site
 from gpuprov.cloud.account import Account, open_account
 from gpuprov.cloud.decide.baked import baked_digest
-from gpuprov.cloud.images import ImageStatus, fitting, prunable, statuses
+from gpuprov.cloud.images import ImageStatus, fitting, newest_on, prunable, statuses
 from gpuprov.cloud.images_text import images_path, load_images, save_images
 from gpuprov.cloud.types import Image
 from gpuprov.model.diagnostic import Diagnostic, Severity
@@ -98,26 +98,36 @@ def prune_images(spec: Path, *, keep: int, ask: Ask, report: Report) -> Pruned:
 
 
 def current_images(site: Site, images: Sequence[Image]) -> frozenset[str]:
-    """Ids of the images that new hosts of the spec's pools start from; none while there is no lock."""
+    """Ids of the images that hold what the lock holds now, one a pool at most; none while there is no lock."""
+    return frozenset(image.id for image, fits in _starts(site, images) if fits)
+
+
+def _starts(site: Site, images: Sequence[Image]) -> Iterator[tuple[Image, bool]]:
+    """The images that new hosts start from, and whether each holds what the lock holds now, or what one before did."""
     cloud = cloud_of(site)
     if not site.lock_path.exists() or not cloud.image.bake:
-        return frozenset()
+        return
     lock, _ = open_lock(site)
     components = catalog_components(site.spec.catalog)
-    found = set()
     for pool in site.spec.pools.values():
-        if pool.cloud is not None and pool.cloud.starts and pool.name in lock.pools:
-            want = pool_want(lock, site.spec, pool, "cloud", components=components)
-            image = fitting(images, pool.name, baked_digest(want), cloud.region)
-            found |= {image.id} if image is not None else set()
-    return frozenset(found)
+        if pool.cloud is None or not pool.cloud.starts or pool.name not in lock.pools:
+            continue
+        want = pool_want(lock, site.spec, pool, "cloud", components=components)
+        exact = fitting(images, pool.name, baked_digest(want), cloud.region)
+        bases = [
+            base for base in lock.images if (base.os, base.arch, base.region) == (want.os, want.arch, cloud.region)
+        ]
+        image = exact or next((found for base in bases if (found := newest_on(images, pool.name, base))), None)
+        if image is not None:
+            yield image, exact is not None
 
 
 def _look(site: Site, account: Account) -> tuple[tuple[ImageStatus, ...], tuple[Image, ...]]:
     there = account.images(site.spec.name)
     listed = tuple(image for image in load_images(site.path) if image.region == account.region)
     used = account.images_in_use(site.spec.name)
-    return statuses(listed, there, current=current_images(site, there), used=used), there
+    starts = frozenset(image.id for image, _ in _starts(site, there))
+    return statuses(listed, there, current=starts, used=used), there
 
 
 def _save(site: Site, there: Sequence[Image]) -> None:

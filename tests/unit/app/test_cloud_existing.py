@@ -10,6 +10,7 @@ from ground_builders import SPEC, cloud_lock
 from gpuprov.app import cloud_ground
 from gpuprov.app.access import Access
 from gpuprov.app.cloud_existing import reachable, recorded_hosts
+from gpuprov.app.cloud_ground import CloudGround
 from gpuprov.app.named import named_hosts
 from gpuprov.app.output import output
 from gpuprov.app.targets import cloud_names
@@ -17,6 +18,7 @@ from gpuprov.cloud.existing_aws import FoundInstance
 from gpuprov.cloud.types import InstanceState
 from gpuprov.lock.images import image_needs
 from gpuprov.model.diagnostic import GpuprovError
+from gpuprov.model.progress import ignore_progress
 from gpuprov.spec.decode import load
 
 TEXT = (
@@ -84,6 +86,8 @@ def test_none_with_these_tags_is_refused_before_anything_is_made(world: World) -
         world.up()
     assert [d.code for d in caught.value.diagnostics] == ["GP-CLOUD-074"]
     assert world.stack.resources == {}
+    absent = CloudGround(world.place, Access()).look(ignore_progress).absent
+    assert {name: found.code for name, found in absent.items()} == {"old": "GP-CLOUD-074"}, "who only looks sees it"
 
 
 def test_it_is_no_name_for_replace(world: World) -> None:

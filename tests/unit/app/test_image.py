@@ -6,15 +6,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ground_builders import FakeAccount, make_site
+from ground_builders import BASE, FakeAccount, cloud_lock, make_site
 
 from gpuprov.app import image as module
+from gpuprov.app.components import catalog_components
 from gpuprov.app.image import Pruned, list_images, prune_images
+from gpuprov.app.site import open_site
+from gpuprov.catalog.load import PACKAGED
+from gpuprov.cloud.decide.baked import baked_digest
 from gpuprov.cloud.images import ImageStatus
 from gpuprov.cloud.images_text import load_images, save_images
 from gpuprov.cloud.types import Image
+from gpuprov.lock.text import write_lock
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import ignore_progress
+from gpuprov.want.pool import pool_want
 
 ONE = Image(
     id="ami-1",
@@ -151,3 +157,29 @@ def test_what_was_removed_before_an_error_is_out_of_the_list(account: ImageAccou
     with pytest.raises(GpuprovError):
         prune(spec, 0)
     assert ids(load_images(spec)) == ["ami-far", "ami-2"]
+
+
+@pytest.fixture
+def locked(spec: Path) -> str:
+    """The spec has a lock; returns the digest of what an image must hold now."""
+    site, lock = open_site(spec), cloud_lock()
+    site.lock_path.write_text(write_lock(lock))
+    want = pool_want(lock, site.spec, site.spec.pools["train"], "cloud", components=catalog_components(PACKAGED))
+    return baked_digest(want)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_list_says_from_which_image_new_hosts_start(
+    spec: Path, account: ImageAccount, locked: str, *, exact: bool
+) -> None:
+    fits = replace(TWO, baked=locked if exact else "sha256:of-before", base=BASE)
+    account.baked = (replace(ONE, base=BASE), fits, THREE)
+    rows = list_images(spec, ignore_progress).rows
+    assert [row.image.id for row in rows if row.current] == ["ami-2"]
+    assert module.current_images(open_site(spec), account.baked) == ({"ami-2"} if exact else frozenset())
+
+
+def test_an_image_of_before_on_another_base_starts_no_host(spec: Path, account: ImageAccount, locked: str) -> None:
+    assert locked != ONE.baked
+    assert not [row for row in list_images(spec, ignore_progress).rows if row.current]
+    assert account.baked
