@@ -40,6 +40,10 @@ class Watcher:
         """It probes the host, before there is a plan."""
         return "probe" in run.stderr
 
+    def draining(self, run: Run) -> bool:
+        """Work goes off the host."""
+        return run.begun("drain")
+
     def playing(self, run: Run) -> bool:
         """The play has begun."""
         return run.begun("converge")
@@ -74,6 +78,10 @@ class Watcher:
     def proving(self, run: Run) -> bool:
         """The host is looked at again."""
         return run.begun("proof")
+
+    def returning(self, run: Run) -> bool:
+        """The host gets its work back."""
+        return run.begun("give back")
 
     def _logged(self) -> int:
         log = self._rack.file(DPKG_LOG)

@@ -26,6 +26,13 @@ SECONDS = 900.0
 """How long one `up` may take on a busy machine."""
 TOOLKITS = ("1.18.*", "1.19.*")
 VERSIONS = "dpkg-query -W -f='${Package} ${Version} ${db:Status-Status}\\n'"
+WORK = """\
+    rollout:
+      batch: "1"
+      drain: {{command: "echo off > {file}; sleep 1", back: "sleep 1; echo on > {file}"}}
+"""
+"""Takes work off the host and gives it back, each slowly enough to be caught at it."""
+STATE = "systemctl is-system-running || true"
 UNITS = "systemctl list-units --no-legend --state=active,activating --plain 'gpuprov-transaction-*'"
 
 
@@ -43,6 +50,12 @@ class Rack:
         spec = (folder / "gpuprov.yaml").read_text(encoding="utf-8")
         # Exporters answer late on a machine that is as busy as one that runs this, which is no matter of these trials.
         self._spec, found = re.subn(r"^monitoring:\n(?: .*\n)+", "", spec, flags=re.MULTILINE)
+        assert found == 1, spec
+        self._work = folder / "work"
+        self._work.write_text("on\n", encoding="utf-8")
+        self._spec, found = re.subn(
+            r'^    rollout:\n      batch: "100%"\n', WORK.format(file=self._work), self._spec, flags=re.MULTILINE
+        )
         assert found == 1, spec
         self._locks: dict[str, str] = {}
         releases = self._state.description.driver_releases
@@ -108,7 +121,7 @@ class Rack:
         return [file for file in files if self.target().match(file.name.split("_")[1])]
 
     def look(self) -> dict[str, str]:
-        """Where the host is in the move: packages, dpkg, the loaded driver, transactions that still run."""
+        """Where the host is in the move: packages, dpkg, the loaded driver, the container engine, and its work."""
         rows = [line.split() for line in self.root(VERSIONS).splitlines()]
         moved = sum(bool(self.target().match(row[1])) for row in rows if row[2] == "installed")
         stayed = sum(bool(self.target(before=True).match(row[1])) for row in rows if row[2] == "installed")
@@ -119,11 +132,16 @@ class Rack:
             "dpkg": "whole" if whole else "broken",
             "loaded": self._place_of(loaded),
             "engine": self.root("systemctl is-active docker || true").strip(),
+            "work": self._work.read_text(encoding="utf-8").strip(),
         }
 
     def settle(self) -> None:
-        """Wait until no package transaction of a lost run is at work."""
-        until(lambda: not self.root(UNITS).strip(), 120, "a transaction of a lost run is still at work")
+        """Wait until the host neither boots nor goes down, and no package transaction of a lost run is at work."""
+        until(
+            lambda: self.root(STATE).strip() in {"running", "degraded"} and not self.root(UNITS).strip(),
+            120,
+            "the host is not up, or a transaction of a lost run is still at work",
+        )
 
     def processes(self) -> list[str]:
         """The command lines of the host's processes."""

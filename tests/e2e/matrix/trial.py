@@ -82,6 +82,7 @@ def mend(rack: Rack, *, by: str = "up") -> None:
     assert found["dpkg"] == "whole", found
     assert found["loaded"] in {"after", "same"}, found
     assert found["engine"] == "active", found
+    assert found["work"] == "on", found
 
 
 @contextmanager
