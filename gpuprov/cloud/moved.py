@@ -1,6 +1,6 @@
 """Where a stack's state was kept the last time: a backend that was changed in the spec must not begin an empty one."""
 
-from gpuprov.cloud.files import LocalFiles
+from gpuprov.cloud.files import ENGINE, LocalFiles
 from gpuprov.cloud.state_names import is_kept, state_name
 from gpuprov.cloud.types import StackPlace
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -29,8 +29,9 @@ def refuse_moved(place: StackPlace) -> None:
     before = recorded or (LOCAL if there else now)
     if before == now or (before == LOCAL and not there) or is_kept(place):
         return
-    source = str(local.path(".pulumi")) if before == LOCAL else f"{before}/.pulumi"
-    target = str(local.path(".pulumi")) if now == LOCAL else f"{now}/.pulumi"
+    files = str(local.path(ENGINE))
+    source = files if before == LOCAL else f"{before}/.pulumi"
+    target = files if now == LOCAL else f"{now}/.pulumi"
     raise GpuprovError(
         Diagnostic(
             code="GP-CLOUD-060",

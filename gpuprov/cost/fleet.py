@@ -41,7 +41,6 @@ def fleet_cost(hosts: Iterable[tuple[str, str]], region: str, catalog: Catalog =
         usd_hour=sum(cost for _, cost in known),
         unknown=tuple(unknown),
         since=min((row.since for row, _ in known), default=""),
-        unverified=tuple(row.instance for row, _ in known if not row.knows("usd_hour")),
     )
 
 

@@ -18,8 +18,6 @@ class FleetCost:
     """`2 p5e.48xlarge (spot): why` for those whose price is not."""
     since: str = ""
     """The oldest day on which one of the prices was seen; empty when none is known."""
-    unverified: tuple[str, ...] = ()
-    """Instance types whose price stands in the catalog without a source that backs it."""
 
     @property
     def usd_month(self) -> float:

@@ -20,8 +20,6 @@ def show_cost(cost: CostChange | None, terminal: Terminal) -> None:
     terminal.out.print(Text.assemble(("cost", "name"), f": {text} for the instances alone{day}"))
     for why in dict.fromkeys((*before.unknown, *after.unknown)):
         terminal.out.print(Text.assemble("  ", ("not counted", "warning"), f": {why}"))
-    for name in dict.fromkeys((*before.unverified, *after.unverified)):
-        terminal.out.print(Text.assemble("  ", ("unverified", "warning"), f": the price of {name}"))
 
 
 def cost_body(cost: CostChange | None) -> dict[str, object] | None:
@@ -61,5 +59,4 @@ def _fleet_body(cost: FleetCost) -> dict[str, object]:
         "usd_hour": round(cost.usd_hour, 4) if cost.since else None,
         "usd_month": round(cost.usd_month, 2) if cost.since else None,
         "unknown": list(cost.unknown),
-        "unverified": list(cost.unverified),
     }
