@@ -138,6 +138,7 @@ class CloudGround:
                 resources, new_hosts=new, cost=cost_change(state, self._document, health, place.site.spec)
             ),
             absent=absent,
+            view=cloud_view(state, health, place.site.spec, place.cloud.region),
             diagnostics=(
                 *explain(state.pending),
                 *by_hand,
