@@ -1,6 +1,6 @@
 """What an account may still start, asked of AWS: reserved capacity, quotas, and what counts against them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -9,6 +9,8 @@ from gpuprov.cloud.types import Reservation
 
 _LIVE: Final = ("pending", "running")
 """States in which an instance counts against a quota of running ones (EC2 User Guide, On-Demand quotas, 2026-11-30)."""
+_AT_ONCE: Final = 200
+"""Most values of one filter (EC2 API Reference, DescribeInstances, read 2026-11-30)."""
 _MISSING: Final = frozenset({"InvalidCapacityReservationId.NotFound", "InvalidCapacityReservationId.Malformed"})
 _RESERVATION: Final = "capacity-reservation/"
 
@@ -57,19 +59,20 @@ def in_use(ec2: Any, types: Mapping[str, tuple[str, int]]) -> dict[tuple[str, st
             was told to use. Instances of other types are passed over.
     """
     found = {(family, offer): 0 for family, _ in types.values() for offer in ("on-demand", "spot")}
-    filters = [
-        {"Name": "instance-state-name", "Values": list(_LIVE)},
-        # A filter takes 200 values: beginnings of types are few.
-        {"Name": "instance-type", "Values": sorted({f"{name.partition('.')[0]}.*" for name in types})},
-    ]
-    for page in ec2.get_paginator("describe_instances").paginate(Filters=filters) if types else ():
-        for reservation in page["Reservations"]:
-            for instance in reservation["Instances"]:
-                known = types.get(instance["InstanceType"])
-                if known is not None and not instance.get("CapacityReservationId"):
-                    offer = "spot" if instance.get("InstanceLifecycle") == "spot" else "on-demand"
-                    found[known[0], offer] += known[1]
+    for instance in _running(ec2, sorted(types)):
+        if not instance.get("CapacityReservationId"):
+            family, vcpus = types[instance["InstanceType"]]
+            found[family, "spot" if instance.get("InstanceLifecycle") == "spot" else "on-demand"] += vcpus
     return found
+
+
+def _running(ec2: Any, types: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    live = {"Name": "instance-state-name", "Values": list(_LIVE)}
+    for start in range(0, len(types), _AT_ONCE):
+        named = {"Name": "instance-type", "Values": list(types[start : start + _AT_ONCE])}
+        for page in ec2.get_paginator("describe_instances").paginate(Filters=[live, named]):
+            for reservation in page["Reservations"]:
+                yield from reservation["Instances"]
 
 
 def _members(groups: Any, group: str) -> list[str]:

@@ -15,7 +15,10 @@ from google.protobuf.json_format import MessageToDict
 from pulumi.runtime import mocks
 
 STACK = Path(__file__).resolve().parents[3] / "stacks" / "aws"
-MODULES = ("program", "network", "ways", "placement", "identity", "storage", "fleet", "document")
+MODULES = (
+    *("program", "network", "ways", "placement", "identity", "storage", "shares", "imports", "fleet", "market"),
+    "document",
+)
 
 
 @dataclass(frozen=True)

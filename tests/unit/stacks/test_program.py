@@ -17,11 +17,14 @@ from cloud_builders import (
 )
 
 from gpuprov.cloud.decide.document import builder_document, data_document
+from gpuprov.cloud.decide.market import bought_of, differs
 from gpuprov.cloud.decide.natural_keys import NATURAL_KEYS, recovery_key
 from gpuprov.cloud.decide.standing import standing_of
 from gpuprov.cloud.decide.surroundings import INTERNET, FoundNetwork, FoundService, FoundSubnet, Surroundings
+from gpuprov.cloud.types import Reservation
 from gpuprov.spec.cloud import OpenPortSpec
 from gpuprov.spec.cloud_network import ExistingNetworkSpec
+from gpuprov.spec.market import MarketSpec
 from gpuprov.spec.storage import StorageSpec
 
 pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
@@ -111,8 +114,68 @@ def test_what_is_of_one_pool_says_so(run: Run) -> None:
 
 def test_an_instance_keeps_image_and_user_data_unless_it_is_made_anew(run: Run) -> None:
     found = run(cloud_document(replace=("train-b",))).resources
-    assert found["instance.train-a"].ignored == ("ami", "userData")
+    assert found["instance.train-a"].ignored == (
+        "ami",
+        "userData",
+        "instanceMarketOptions",
+        "capacityReservationSpecification",
+    )
     assert found["instance.train-b"].ignored == ()
+
+
+CR = "cr-0123456789abcdef0"
+
+
+@pytest.mark.parametrize(
+    ("market", "reservation", "written"),
+    [
+        (MarketSpec(), None, {}),
+        (
+            MarketSpec(kind="spot", max_price="12.50"),
+            None,
+            {
+                "instanceMarketOptions": {
+                    "marketType": "spot",
+                    "spotOptions": {
+                        "maxPrice": "12.50",
+                        "spotInstanceType": "one-time",
+                        "instanceInterruptionBehavior": "terminate",
+                    },
+                }
+            },
+        ),
+        (
+            MarketSpec(kind="capacity-block", id=CR),
+            "capacity-block",
+            {
+                "instanceMarketOptions": {"marketType": "capacity-block"},
+                "capacityReservationSpecification": {"capacityReservationTarget": {"capacityReservationId": CR}},
+            },
+        ),
+        (
+            MarketSpec(kind="reservation", id=CR),
+            "default",
+            {"capacityReservationSpecification": {"capacityReservationTarget": {"capacityReservationId": CR}}},
+        ),
+    ],
+)
+def test_a_host_is_bought_as_the_document_says_and_is_read_back_so(
+    run: Run, market: MarketSpec, reservation: str | None, written: dict[str, Any]
+) -> None:
+    pool = cloud_pool()
+    assert pool.cloud is not None
+    spec = cloud_spec(replace(pool, cloud=replace(pool.cloud, market=market)))
+    held = Reservation(
+        id=CR, type="p5.48xlarge", zone="us-east-1b", state="active", total=2, free=2, kind=reservation or ""
+    )
+    document = cloud_document(spec, reservations={"train": [held]} if reservation else {})
+    inputs = run(document).resources["instance.train-a"].inputs
+    keys = ("instanceMarketOptions", "capacityReservationSpecification")
+    assert {key: inputs[key] for key in keys if key in inputs} == written
+    assert inputs["availabilityZone"] == ("us-east-1b" if reservation else "us-east-1a")
+    bought = bought_of(inputs)
+    assert (bought.kind, bought.max_price, bought.reservation) == (market.kind, market.max_price, market.id)
+    assert not differs(market, bought)
 
 
 def test_another_type_is_another_instance(run: Run) -> None:
