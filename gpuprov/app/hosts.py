@@ -68,7 +68,7 @@ def wants_of(site: Site, lock: Lock, hosts: Sequence[Host]) -> dict[str, HostWan
 
 def _own_mounts(site: Site, pool: PoolWant, host: Host) -> tuple[MountWant, ...]:
     """What a host mounts besides what all hosts of its pool mount alike."""
-    mounts = mount_wants(site.spec.storage, host.pool, host.target, host.storage)
+    mounts = mount_wants(site.spec.storage, site.spec.access, host.pool, host.target, host.storage)
     return tuple(mount for mount in mounts if mount not in pool.mounts)
 
 

@@ -55,6 +55,7 @@ def _look(
         paths=tuple(sorted({path for each in asked for path in each.paths})),
         services=tuple(sorted({service for each in asked for service in each.services})),
         devices=tuple(sorted({device for each in asked for device in each.devices})),
+        rights=tuple(sorted({place for each in asked for place in each.rights})),
         shares=tuple(sorted({place for each in asked for place in each.shares})),
         settings=tuple(sorted({key for each in asked for key in each.settings})),
     )

@@ -96,7 +96,8 @@ def _disagree(expected: Observation, observed: Observation, comparator: str) -> 
         return FindingKind.UNKNOWN, unknown.reason
     if isinstance(expected, Known) and isinstance(observed, Known):
         same = COMPARATORS[comparator](expected.value, observed.value)
-        if comparator != "lacks":  # One value is equal to itself, also where the comparator cannot read it.
+        # One value is equal to itself, also where the comparator cannot read it; what must not be there never is.
+        if comparator not in {"lacks", "excludes"}:
             same = compare_equal(expected.value, observed.value) or same
         if same is None:
             return (

@@ -92,7 +92,14 @@ def _files(pool: PoolWant, removal: Removal) -> Variables:
         **written,
         **deleted,
         "gpuprov_storage_mounts": [
-            {"device": m.device, "place": m.place, "filesystem": m.filesystem, "unit": m.unit, "shared": m.shared}
+            {
+                "device": m.device,
+                "place": m.place,
+                "filesystem": m.filesystem,
+                "unit": m.unit,
+                "shared": m.shared,
+                "rights": [*m.rights] if m.rights or m.place in removal.rights else None,
+            }
             for m in pool.mounts
         ],
         "gpuprov_container_containerd": _containerd(pool, removal),
@@ -212,12 +219,14 @@ def _private(name: str, text: str) -> Variables:
 
 def _owned(want: HostWant, when: str) -> Variables:
     pool = want.pool
+    rights = {mount.place: [*mount.rights] for mount in pool.mounts if mount.rights}
     return {
         "packages": {package.name: package.version for package in pool.packages},
         "files": {file.path: _sha256(file.text) for file in (*_of_sources(pool), *_whole(pool.files))},
         "sources": sorted(source.name for source in pool.sources),
         "frameworks": pool.frameworks.environment if pool.frameworks else "",
         "containerd": pool.containerd,
+        **({"rights": rights} if rights else {}),
         "want": want.digest,
         "when": when,
     }

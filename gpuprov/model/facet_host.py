@@ -46,6 +46,9 @@ ROWS: Final[tuple[Facet, ...]] = (
     facet_row(
         "device[*].mounts", "storage", "devices", "set", _M, Cost.NOTHING, "programs find their data by its place"
     ),
+    facet_row(
+        "rights[*].entries", "access.groups", "rights", "set", _M, Cost.NOTHING, "who may use what is on a mounted disk"
+    ),
     facet_row("share[*].type", "storage", "shares", "equal", _M, Cost.NOTHING, "programs find their data by its place"),
     facet_row(
         "share[*].source",

@@ -18,6 +18,7 @@ from gpuprov.plan.kernel import cure_kernel
 from gpuprov.plan.order import order
 from gpuprov.plan.packages import cure_packages
 from gpuprov.plan.pending import cure_pending
+from gpuprov.plan.rights import cure_rights
 from gpuprov.plan.rollback import rollback_of
 from gpuprov.plan.services import cure_services
 from gpuprov.plan.storage import cure_storage
@@ -55,6 +56,7 @@ def plan_host(findings: Iterable[Finding], want: HostWant, snapshot: Snapshot) -
         cure_files(scene, cure)
         cure_pending(scene, cure)
         cure_storage(scene, cure)
+        cure_rights(scene, cure)
         cure_kept(scene, cure)
         cure_frameworks(scene, cure)
         cure_kernel(scene, cure)

@@ -41,6 +41,8 @@ class Removal:
     """Users whose accounts are closed."""
     leave: tuple[tuple[str, str], ...] = ()
     """Group and user that leaves it."""
+    rights: tuple[str, ...] = ()
+    """Places of mounts that anybody may use again as before gpuprov."""
     restore: tuple[str, ...] = ()
     """Kernel settings that become again what they were before gpuprov."""
 
@@ -63,7 +65,8 @@ def removals(plan: HostPlan) -> Removal:
         pending=tuple(sorted(change.subject for change in plan.changes if change.address == PENDING)),
         lock=_subjects(plan, Action.LOCK),
         leave=tuple((c.before.removeprefix("in "), c.subject) for c in plan.changes if c.action is Action.LEAVE),
-        restore=_subjects(plan, Action.RESTORE),
+        restore=tuple(name for name in _subjects(plan, Action.RESTORE) if not name.startswith("/")),
+        rights=tuple(name for name in _subjects(plan, Action.RESTORE) if name.startswith("/")),
     )
 
 

@@ -33,5 +33,7 @@ class ProbeRequest:
     """Paths of disks."""
     shares: tuple[str, ...] = ()
     """Places at which shared storage is to be mounted."""
+    rights: tuple[str, ...] = ()
+    """Places of mounts whose lists of access control are looked at."""
     exporters: tuple[str, ...] = ("dcgm", "node")
     """Names of EXPORTER_PORTS."""

@@ -75,7 +75,8 @@ class GroupSpec:
     read: Annotated[
         tuple[str, ...],
         About(
-            "Storage that the group may read. Once a group names a bucket, hosts have it as far as their groups do.",
+            "Storage that the group may read: buckets and mounted disks. Once a group names a bucket, hosts have it as "
+            "far as their groups do; once one names a disk, nobody but groups that do may use it, root apart.",
             check="storage",
             example="[datasets]",
         ),

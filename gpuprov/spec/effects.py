@@ -31,6 +31,10 @@ _FILE: Final = ("file[*].sha256", "file[*].mode", "file[*].owner", "file[*].grou
 _SERVICE: Final = ("service[*].active", "service[*].enabled")
 _DRIVER: Final = ("stack.driver.on_disk", "stack.driver.loaded", "stack.driver.nvml")
 _RELOCK: Final = "The lock is stale until `gpuprov lock` ran;"
+_RIGHTS: Final = (
+    "The policies of the hosts' roles change in place, and so do the lists of access control of mounted disks; what is "
+    "on a disk already keeps its own."
+)
 _REMOUNT: Final = (
     "Hosts unmount the old share and mount the new one; where a program uses it, that host's change fails."
 )
@@ -309,8 +313,8 @@ EFFECTS: Final[tuple[Effect, ...]] = (
         *_FILE,
     ),
     _row("access.groups.*.members[*].uid", Cost.OBSERVED, "It counts when the user is made.", "user[*].uid"),
-    _row("access.groups.*.read", Cost.NOTHING, "The policies of the hosts' roles change in place."),
-    _row("access.groups.*.write", Cost.NOTHING, "The policies of the hosts' roles change in place."),
+    _row("access.groups.*.read", Cost.NOTHING, _RIGHTS, "rights[*].entries"),
+    _row("access.groups.*.write", Cost.NOTHING, _RIGHTS, "rights[*].entries"),
     _row("access.groups.*.gid", Cost.OBSERVED, "It counts when the group is made.", "group[*].gid"),
     _row("access.groups.*.sudo", Cost.NOTHING, "The rule is checked by visudo and replaced, or goes.", *_FILE),
     _row("tuning", Cost.NOTHING, "Settings come into force at once; what was there before comes back.", *_FILE),

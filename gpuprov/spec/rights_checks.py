@@ -5,10 +5,12 @@ from typing import Final
 
 from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.spec.storage import LOCAL, VOLUME
 from gpuprov.spec.suggest import did_you_mean
 from gpuprov.spec.written import WrittenSpec
 
 _BUCKET: Final = "object"
+_DISKS: Final = frozenset({LOCAL, VOLUME})
 
 
 def rights_problems(spec: WrittenSpec) -> Iterator[Diagnostic]:
@@ -35,13 +37,15 @@ def _right(spec: WrittenSpec, name: str, at: str, *, writing: bool) -> Iterator[
             detail=f"Storage: {', '.join(spec.storage) or 'none'}.",
             hint=did_you_mean(name, list(spec.storage)) or f"add it: `storage: {{{name}: ...}}`",
         )
-    elif storage.kind != _BUCKET:
+    elif storage.kind in _DISKS and not storage.mount:
+        yield _wrong(at, f"{name} is not mounted, so nobody uses it by its files", f"write `mount: /{name}`")
+    elif storage.kind not in {_BUCKET, *_DISKS}:
         yield Diagnostic(
             code="GP-SPEC-006",
             summary=f"rights on a storage of kind {storage.kind} are built by a later release",
             address=at,
-            detail="This release gives groups rights on buckets.",
-            hint="take the name away",
+            detail="This release gives groups rights on buckets and on mounted disks; a share's are its server's.",
+            hint="take the name away, and set owner and mode of the export on the server",
         )
     elif writing and not storage.write:
         what = f"no host may write to {name}: its `write` is false"

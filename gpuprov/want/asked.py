@@ -18,6 +18,8 @@ class Asked:
     """Paths of disks."""
     shares: tuple[str, ...] = ()
     """Places of shared storage."""
+    rights: tuple[str, ...] = ()
+    """Places of mounts whose lists of access control count."""
     settings: tuple[str, ...] = ()
     """Kernel settings, with dots."""
 
@@ -29,6 +31,7 @@ class Asked:
             and set(other.exporters) <= set(self.exporters)
             and set(other.devices) <= set(self.devices)
             and set(other.shares) <= set(self.shares)
+            and set(other.rights) <= set(self.rights)
             and set(other.settings) <= set(self.settings)
         )
 
@@ -63,6 +66,9 @@ def asked_by(want: HostWant, owned: Owned | None = None) -> Asked:
         services=tuple(sorted(service.name for service in pool.services)),
         exporters=pool.exporters,
         devices=tuple(sorted(mount.device for mount in pool.mounts if not mount.shared)),
+        rights=tuple(
+            sorted(m.place for m in pool.mounts if m.rights or (owned is not None and m.place in owned.rights))
+        ),
         shares=tuple(sorted(mount.place for mount in pool.mounts if mount.shared)),
         settings=tuple(sorted({*pool.tuning.settings, *(owned.settings if owned is not None else ())})),
     )

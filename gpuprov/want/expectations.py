@@ -15,6 +15,7 @@ from gpuprov.want.frameworks import ENVIRONMENT, wanted_facts
 from gpuprov.want.kernel import NEXT, RELEASE
 from gpuprov.want.mounts import mount_facts
 from gpuprov.want.owned import ADDRESS, ARCHIVES, PENDING
+from gpuprov.want.rights import rights_facts
 from gpuprov.want.settled import settled_expectations
 from gpuprov.want.types import Expectation, FileWant, HostWant, Merge, Owned, PackageWant, PoolWant, SourceWant
 
@@ -46,11 +47,11 @@ def expectations(want: HostWant, owned: Owned | Unknown) -> tuple[Expectation, .
     pool = want.pool
     if isinstance(owned, Unknown):
         unread = _Row(ADDRESS, owned, "equal", "what gpuprov made on the host is not known: nothing can be removed")
-        parts: tuple[Iterable[_Row], ...] = ([unread],) if pool.hand_back else (_wanted(pool), [unread])
+        parts: tuple[Iterable[_Row], ...] = ([unread],) if pool.hand_back else (_wanted(pool, Owned()), [unread])
     elif pool.hand_back:
         parts = (_handed_back(pool, owned),)
     else:
-        parts = (_wanted(pool), _unwanted(pool, owned))
+        parts = (_wanted(pool, owned), _unwanted(pool, owned))
     rows = [row for part in parts for row in part]
     known = owned if isinstance(owned, Owned) else Owned()
     settled = settled_expectations(pool, known, HAND_BACK if pool.hand_back else GONE)
@@ -68,7 +69,7 @@ def expectations(want: HostWant, owned: Owned | Unknown) -> tuple[Expectation, .
     return (*found, *settled)
 
 
-def _wanted(pool: PoolWant) -> Iterator[_Row]:
+def _wanted(pool: PoolWant, given: Owned) -> Iterator[_Row]:
     yield from _host(pool)
     yield _Row("apt.dpkg", Known("ok"), "equal", "an interrupted dpkg refuses every change")
     for source in pool.sources:
@@ -84,6 +85,8 @@ def _wanted(pool: PoolWant) -> Iterator[_Row]:
     for address, text in wanted_facts(pool.frameworks):
         yield _Row(address, Known(text), "equal", "lock: frameworks")
     for address, value, comparator, reason in mount_facts(pool.mounts):
+        yield _Row(address, Known(value), comparator, reason)
+    for address, value, comparator, reason in rights_facts(pool.mounts, given.rights):
         yield _Row(address, Known(value), comparator, reason)
     if pool.containerd:
         reason = "lock: the container toolkit gives pods their GPUs through NVIDIA's runtime"

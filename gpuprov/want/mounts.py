@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gpuprov.model.address import member_address
 from gpuprov.model.fact import Value
+from gpuprov.spec.access import AccessSpec
 from gpuprov.spec.storage import LOCAL, SHARED, StorageSpec
+from gpuprov.want.rights import storage_rights
 
 FAMILY: Final = "device"
 SHARES: Final = "share"
@@ -35,6 +37,8 @@ class MountWant:
     """An empty device gets it, and one that holds anything else is never touched; `nfs` for a share."""
     options: str = ""
     """Of a share."""
+    rights: tuple[str, ...] = ()
+    """Entries such as `group ml rwx`, where groups of the spec may use a disk; empty: whoever could before."""
 
     @property
     def shared(self) -> bool:
@@ -66,19 +70,21 @@ class MountWant:
 
 
 def mount_wants(
-    storage: Mapping[str, StorageSpec], pool: str, target: str, found: Mapping[str, str]
+    storage: Mapping[str, StorageSpec], access: AccessSpec, pool: str, target: str, found: Mapping[str, str]
 ) -> tuple[MountWant, ...]:
     """What a host has mounted, by place: what is below another mount comes after it.
 
     Args:
         storage: the spec's.
+        access: the spec's groups, and what each may do with storage.
         pool: the host's.
         target: `onprem` or `cloud`.
         found: storage -> where this host finds it, for what is made in the cloud: a device's path, or SERVER:EXPORT;
             empty for what all hosts of a pool have alike. What is made and not found is left out: it is not there yet.
     """
+    rights = storage_rights(access)
     mounts = [
-        _mount(name, each, device)
+        replace(_mount(name, each, device), rights=rights.get(name, ()))
         for name, each in storage.items()
         if each.mount and each.serves(pool) and (device := _device(name, each, target, found))
     ]

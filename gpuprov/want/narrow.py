@@ -10,6 +10,7 @@ from gpuprov.want.files import source_paths
 from gpuprov.want.frameworks import ENVIRONMENT, FAMILY
 from gpuprov.want.mounts import FAMILY as DEVICES
 from gpuprov.want.mounts import SHARES
+from gpuprov.want.rights import FAMILY as RIGHTS
 from gpuprov.want.settled import SSH_KEYS
 from gpuprov.want.types import AccessWant, HostWant, TuningWant
 
@@ -48,7 +49,7 @@ def leave_alone(want: HostWant, addresses: Collection[str]) -> HostWant:
             # An environment is made whole or not at all.
             frameworks=None if frameworks else pool.frameworks,
             mounts=tuple(
-                mount
+                replace(mount, rights=()) if (RIGHTS, mount.place) in members else mount
                 for mount in pool.mounts
                 if ((SHARES, mount.place) if mount.shared else (DEVICES, mount.device)) not in members
             ),

@@ -48,7 +48,8 @@ def _decode(value: Value, pending: Value) -> Owned | Unknown:
     kept, merged = value.get("kept", []), _merged(value.get("merged", {}))
     lists = isinstance(sources, list) and isinstance(kept, list) and (brought is None or isinstance(brought, list))
     access, settings = _access(value.get("access", {})), _texts(value.get("tuning", {}))
-    if access is None or settings is None or merged is None:
+    rights = _rights(value.get("rights", {}))
+    if access is None or settings is None or merged is None or rights is None:
         return Unknown("the record of what gpuprov made on the host has an unknown form")
     if packages is None or files is None or not lists or not isinstance(want, str):
         return Unknown("the record of what gpuprov made on the host has an unknown form")
@@ -65,6 +66,7 @@ def _decode(value: Value, pending: Value) -> Owned | Unknown:
         containerd=value.get("containerd") is True,
         access=access,
         settings=settings,
+        rights=rights,
     )
 
 
@@ -76,6 +78,12 @@ def _access(value: Value) -> OwnedAccess | None:
         return None
     groups = {group: names for group, row in members.items() if (names := _names(row)) is not None}
     return OwnedAccess(users=_names(users) or (), members=groups, ssh=ssh) if len(groups) == len(members) else None
+
+
+def _rights(value: Value) -> dict[str, tuple[str, ...]] | None:
+    rows = value if isinstance(value, Mapping) else {"": None}
+    found = {place: names for place, row in rows.items() if (names := _names(row)) is not None}
+    return found if len(found) == len(rows) else None
 
 
 def _merged(value: Value) -> dict[str, MergedKeys] | None:

@@ -63,7 +63,7 @@ def pool_want(lock: Lock, spec: Spec, pool: PoolSpec, target: str, *, components
     described = driver is not None and toolkit
     services = (*units, *tuning_services(tuning), *((cdi_service(),) if described else ()))
     own = (*access_files(spec.access), *tuning_files(tuning), *((cdi_file(),) if described else ()))
-    mounts = mount_wants(spec.storage, pool.name, target, {})
+    mounts = mount_wants(spec.storage, spec.access, pool.name, target, {})
     own += mount_files(mounts)
     own += (runtime_file(components.engine_unit),) if toolkit and not containerd else ()
     want = PoolWant(

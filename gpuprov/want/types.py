@@ -241,6 +241,8 @@ class Owned:
     access: OwnedAccess = field(default_factory=OwnedAccess)
     settings: Mapping[str, str] = field(default_factory=dict)
     """Kernel setting that gpuprov changed -> its value before; it comes back when ours goes."""
+    rights: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Place of a mount -> entries that gpuprov gave there."""
     archived: int = 0
     """Bytes of the package archives that the host keeps for a rollback."""
 

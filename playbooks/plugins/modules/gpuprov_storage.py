@@ -15,7 +15,9 @@ description:
     before is unmounted first, which a program that uses it prevents.
 options:
   mounts:
-    description: Disks and shares, each with device, place, filesystem, unit, and whether it is a share.
+    description: >-
+      Disks and shares, each with device, place, filesystem, unit, whether it is a share, and the rights of groups on
+      its topmost folder - null leaves them, an empty list takes back what gpuprov gave.
     type: list
     elements: dict
     default: []
@@ -30,8 +32,11 @@ RETURN = r"""
 notes: {description: Sentences about what was done, type: list, returned: success}
 """
 
+import errno  # noqa: E402
+import grp  # noqa: E402
 import os  # noqa: E402
 import stat  # noqa: E402
+import struct  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from ansible.module_utils import gpuprov_record as record  # noqa: E402
@@ -41,6 +46,10 @@ PLAIN = {"LC_ALL": "C.UTF-8", "LANGUAGE": "", "SYSTEMD_COLORS": "0"}
 NOTHING_FOUND = 2
 """Status of blkid where it finds no signature (blkid(8))."""
 FIRST = 1 << 20
+KINDS = ("system.posix_acl_access", "system.posix_acl_default")
+NOBODY = 0xFFFFFFFF
+"""Number of an entry that is about nobody by name (Linux, include/uapi/linux/posix_acl_xattr.h)."""
+BITS = {"r": 4, "w": 2, "x": 1}
 
 
 class Failed(Exception):  # noqa: N818 - a reason, not an error of this program
@@ -78,6 +87,8 @@ class Storage:
                 self.make(row)
             if not self.is_mounted(row):
                 self.mount(row)
+            if row["rights"] is not None:
+                self.give(row)
 
     def is_mounted(self, row: dict[str, object]) -> bool:
         """Whether a disk or a share is mounted at its place, and nothing over it."""
@@ -175,11 +186,64 @@ class Storage:
                 )
                 raise Failed(row["place"], f"{row['unit']} cannot be started", f"{out}{err}\n{log}".strip())
 
+    def give(self, row: dict[str, object]) -> None:
+        """Give groups their rights on a mount's topmost folder and on what is made in it later, or take them back."""
+        place, entries = str(row["place"]), list(row["rights"])
+        try:
+            wanted = acl(entries) if entries else None
+        except KeyError as error:
+            if self.module.check_mode:  # the step before makes the group
+                self.changes.append(f"{place} belongs to {', '.join(entries)}")
+                return
+            raise Failed(place, f"there is no group {error.args[0]}") from None
+        if all(read_acl(place, kind) == wanted for kind in KINDS):
+            return
+        self.changes.append(f"{place} belongs to {', '.join(entries)}" if entries else f"{place} is nobody's any more")
+        if self.module.check_mode:
+            return
+        for kind in KINDS:
+            if wanted is not None:
+                os.setxattr(place, kind, wanted)
+            elif read_acl(place, kind) is not None:
+                os.removexattr(place, kind)
+        os.chown(place, 0, 0)
+        if wanted is None:
+            Path(place).chmod(0o755)
+
+
+def acl(entries: list[str]) -> bytes:
+    """A list of access control for entries such as `group ml rwx`: root and these groups, and nobody else.
+
+    Raises:
+        KeyError: there is no such group; its name is the argument.
+    """
+    groups = []
+    for entry in entries:
+        _, name, letters = entry.split()
+        try:
+            number = grp.getgrnam(name).gr_gid
+        except KeyError:
+            raise KeyError(name) from None
+        groups.append((8, sum(bit for letter, bit in BITS.items() if letter in letters), number))
+    rows = [(1, 7, NOBODY), (4, 0, NOBODY), *sorted(groups, key=lambda row: row[2]), (16, 7, NOBODY), (32, 0, NOBODY)]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *row) for row in rows)
+
+
+def read_acl(place: str, kind: str) -> bytes | None:
+    """What a folder has of a kind; None for nothing, also where the folder is not there yet."""
+    try:
+        return os.getxattr(place, kind)
+    except OSError as error:
+        if error.errno in {errno.ENODATA, errno.EOPNOTSUPP, errno.ENOENT}:
+            return None
+        raise
+
 
 def main() -> None:
     """Run as an Ansible module."""
     row = {key: {"type": "str", "required": True} for key in ("device", "place", "filesystem", "unit")}
     row["shared"] = {"type": "bool", "default": False}
+    row["rights"] = {"type": "list", "elements": "str"}
     module = AnsibleModule(
         argument_spec={
             "mounts": {"type": "list", "elements": "dict", "default": [], "options": row},

@@ -9,11 +9,13 @@ import yaml
 from host_builders import edit, make_snapshot, make_want, observation, satisfied
 
 from gpuprov.compare.compare import compare_snapshots, compare_want, count_comparable
+from gpuprov.model.facet import Cost
 from gpuprov.model.fact import Evidence, Known, Unknown
 from gpuprov.model.finding import Finding, FindingKind, SideEvidence
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.want.expectations import expectations
 from gpuprov.want.owned import owned_of
+from gpuprov.want.types import Expectation
 
 CASES = next(p for p in Path(__file__).parents if p.name == "tests") / "cases" / "compare"
 AGAINST_WANT = yaml.safe_load((CASES / "want.yaml").read_text())
@@ -97,3 +99,11 @@ def test_what_can_be_compared_is_counted() -> None:
     assert count_comparable(wanted, satisfied(want)) == len(wanted)
     unseen = edit(satisfied(want), {e.address: Unknown("x") for e in wanted})
     assert count_comparable(wanted, unseen) == 0
+
+
+def test_what_must_not_be_there_is_found_also_where_it_is_all_that_there_is() -> None:
+    address = 'group["old"].members'
+    expected = Expectation(address=address, value=Known(["gone"]), comparator="excludes", cost=Cost.NOTHING)
+    for seen, count in ((["gone"], 1), (["gone", "eve"], 1), (["eve"], 0), ([], 0)):
+        host = edit(make_snapshot({}), {address: observation(seen)})
+        assert len(compare_want([expected], host)) == count, seen

@@ -1,10 +1,12 @@
 """gpuprov_storage with the programs of a host faked: what it refuses before it touches any disk, and what it runs."""
 
+import errno
 import os
 import stat
+import struct
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -41,7 +43,7 @@ def disks(load: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest
             (tmp_path / name).write_bytes(first + bytes(8))
             place = str(tmp_path / "places" / name)
             row = {"device": str(tmp_path / name), "place": place, "filesystem": "ext4", "unit": f"{name}.mount"}
-            rows.append({**row, "shared": False})
+            rows.append({**row, "shared": False, "rights": None})
         module = FakeModule(rows, blkid, check=check)
         storage = play.Storage(module)
         storage.sources = play.mounts_of(mounted.replace("TMP", str(tmp_path)))
@@ -108,7 +110,14 @@ def test_a_place_with_files_is_not_hidden(disks: Callable[..., Any], tmp_path: P
 
 def test_a_device_that_is_not_there_is_named(load: Callable[[str], ModuleType]) -> None:
     play = load("gpuprov_storage")
-    row = {"device": "/dev/gpuprov-no-such", "place": "/x", "filesystem": "ext4", "unit": "x.mount", "shared": False}
+    row = {
+        "device": "/dev/gpuprov-no-such",
+        "place": "/x",
+        "filesystem": "ext4",
+        "unit": "x.mount",
+        "shared": False,
+        "rights": None,
+    }
     with pytest.raises(play.Failed, match="no such device"):
         play.Storage(FakeModule([row], {}, check=False)).apply()
 
@@ -122,7 +131,14 @@ def share(load: Callable[[str], ModuleType], tmp_path: Path) -> Callable[..., An
     def run(*mounted: str, ours: bool = False) -> Any:
         record = tmp_path / "owned.json"
         record.write_text('{"files": {"/etc/systemd/system/data.mount": "0"}}' if ours else "{}")
-        row = {"device": "nfs:/srv", "place": place, "filesystem": "nfs", "unit": "data.mount", "shared": True}
+        row = {
+            "device": "nfs:/srv",
+            "place": place,
+            "filesystem": "nfs",
+            "unit": "data.mount",
+            "shared": True,
+            "rights": None,
+        }
         module = FakeModule([row], {}, check=False, record=str(record))
         storage = play.Storage(module)
         storage.sources = [(source, place) for source in mounted]
@@ -160,3 +176,66 @@ def test_a_share_hides_no_files(share: Callable[..., Any], tmp_path: Path) -> No
     calls, text = share()
     assert calls == []
     assert "not an empty folder" in text
+
+
+@pytest.fixture
+def rights(load: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Gives rights on a folder, whose lists of access control are kept here: a file system of a test may have none."""
+    play = load("gpuprov_storage")
+    lists: dict[str, bytes] = {}
+    done: list[str] = []
+    numbers = {"ml": 2001, "ops": 2000}
+    monkeypatch.setattr(play.grp, "getgrnam", lambda name: SimpleNamespace(gr_gid=numbers[name]))
+    monkeypatch.setattr(play.os, "chown", lambda _place, uid, gid: done.append(f"chown {uid}:{gid}"))
+    monkeypatch.setattr(play.os, "setxattr", lambda _place, kind, value: lists.__setitem__(kind, value))
+    monkeypatch.setattr(play.os, "removexattr", lambda _place, kind: lists.pop(kind))
+
+    def getxattr(place: str, kind: str) -> bytes:
+        if kind not in lists:
+            raise OSError(errno.ENODATA, "No data available")
+        return lists[kind]
+
+    monkeypatch.setattr(play.os, "getxattr", getxattr)
+
+    def run(entries: list[str], *, check: bool = False) -> Any:
+        storage = play.Storage(FakeModule([], {}, check=check))
+        done.clear()
+        try:
+            storage.give({"place": str(tmp_path), "rights": entries})
+        except play.Failed as failure:
+            return failure.text
+        return storage.changes, dict(lists), [*done]
+
+    return run
+
+
+def test_groups_get_their_rights_once_and_nobody_else_has_any(rights: Callable[..., Any]) -> None:
+    changes, lists, done = rights(["group ml rwx", "group ops r-x"])
+    assert (len(changes), done) == (1, ["chown 0:0"])
+    access = lists["system.posix_acl_access"]
+    assert lists["system.posix_acl_default"] == access
+    # The kernel takes entries by tag, and of one tag by number.
+    assert list(struct.iter_unpack("<HHI", access[4:])) == [
+        (1, 7, 0xFFFFFFFF),
+        (4, 0, 0xFFFFFFFF),
+        (8, 5, 2000),
+        (8, 7, 2001),
+        (16, 7, 0xFFFFFFFF),
+        (32, 0, 0xFFFFFFFF),
+    ]
+    assert rights(["group ml rwx", "group ops r-x"])[0] == []
+
+
+def test_rights_are_taken_back_as_a_whole(rights: Callable[..., Any], tmp_path: Path) -> None:
+    rights(["group ml rwx"])
+    tmp_path.chmod(0o770)
+    changes, lists, _ = rights([])
+    assert (len(changes), lists, stat.S_IMODE(tmp_path.stat().st_mode)) == (1, {}, 0o755)
+    assert rights([])[0] == []
+
+
+def test_check_mode_gives_nothing_and_a_group_that_is_not_there_is_named(rights: Callable[..., Any]) -> None:
+    changes, lists, done = rights(["group ml rwx"], check=True)
+    assert (len(changes), lists, done) == (1, {}, [])
+    assert len(rights(["group other rwx"], check=True)[0]) == 1
+    assert rights(["group other rwx"]) == "there is no group other"

@@ -24,8 +24,8 @@ storage:
 NFS = "server: nfs.example, export: /srv/data"
 
 
-def found(*storages: str) -> list[tuple[str, str]]:
-    text = BASE + "".join(f"  {line}\n" for line in storages)
+def found(*storages: str, more: str = "") -> list[tuple[str, str]]:
+    text = BASE + "".join(f"  {line}\n" for line in storages) + more
     try:
         _, problems = load(text, "gpuprov.yaml")
     except GpuprovError as error:
@@ -88,3 +88,16 @@ def test_what_is_wrong(storages: list[str], problems: list[str]) -> None:
     assert [
         f"{code.removeprefix('GP-SPEC-')} {at.removeprefix('storage.')}" for code, at in found(*storages)
     ] == problems
+
+
+@pytest.mark.parametrize(
+    ("storage", "problems"),
+    [
+        ("data: {kind: volume, size: 1GiB, mount: /data}", []),
+        ("data: {kind: local, device: /dev/nvme1n1, mount: /data}", []),
+        ("data: {kind: volume, size: 1GiB}", [("GP-SPEC-005", "access.groups.ml.read[0]")]),
+        (f"data: {{kind: shared, mount: /data, {NFS}}}", [("GP-SPEC-006", "access.groups.ml.read[0]")]),
+    ],
+)
+def test_groups_have_rights_on_disks_that_are_mounted(storage: str, problems: list[tuple[str, str]]) -> None:
+    assert found(storage, more="access: {groups: {ml: {read: [data]}}}\n") == problems

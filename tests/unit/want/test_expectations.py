@@ -20,7 +20,7 @@ WANT = make_want(kernel="6.1.0-37-amd64")
 
 
 SHARE = MountWant(name="data", device="nfs.example:/srv", place="/data", filesystem="nfs")
-DISK = MountWant(name="scratch", device="/dev/nvme1n1", place="/scratch", filesystem="ext4")
+DISK = MountWant(name="scratch", device="/dev/nvme1n1", place="/scratch", filesystem="ext4", rights=("group ml rwx",))
 
 
 def by_address(owned: Owned | Unknown = Owned(), want: object = WANT) -> dict[str, Expectation]:  # noqa: B008 frozen

@@ -4,6 +4,7 @@ import pytest
 from host_builders import COMPONENTS, make_lock, make_pool, make_spec
 
 from gpuprov.model.diagnostic import GpuprovError
+from gpuprov.spec.access import AccessSpec
 from gpuprov.spec.storage import StorageSpec
 from gpuprov.spec.types import FileSpec
 from gpuprov.want.expectations import expectations
@@ -13,6 +14,8 @@ from gpuprov.want.mounts import MountWant, mount_wants
 from gpuprov.want.narrow import leave_alone
 from gpuprov.want.pool import pool_want
 from gpuprov.want.types import Owned
+
+NOBODY = AccessSpec()
 
 
 def local(**more: object) -> StorageSpec:
@@ -45,7 +48,7 @@ def test_only_what_the_pool_has_is_mounted_and_the_outer_place_first() -> None:
         "volume": StorageSpec(kind="volume", size="1GiB"),
         "mounted": StorageSpec(kind="volume", size="1GiB", mount="/vol"),
     }
-    assert [mount.name for mount in mount_wants(storage, "train", "onprem", {})] == ["outer", "inner"]
+    assert [mount.name for mount in mount_wants(storage, NOBODY, "train", "onprem", {})] == ["outer", "inner"]
 
 
 def test_a_mount_is_a_file_of_ours_and_part_of_the_want() -> None:
@@ -76,7 +79,7 @@ FOUND = {"data": "fs-1.efs.us-east-1.amazonaws.com:/", "scratch": "/dev/disk/by-
 def test_the_rack_mounts_a_server_and_the_cloud_what_was_made_at_the_same_place(
     target: str, found: dict[str, str], mounts: list[tuple[str, str, str]]
 ) -> None:
-    wants = mount_wants(STORAGE, "train", target, found)
+    wants = mount_wants(STORAGE, NOBODY, "train", target, found)
     assert [(mount.device, mount.place, mount.filesystem) for mount in wants] == mounts
 
 
@@ -91,12 +94,12 @@ def test_the_rack_mounts_a_server_and_the_cloud_what_was_made_at_the_same_place(
     ],
 )
 def test_an_option_of_the_spec_takes_the_place_of_ours(given: tuple[str, ...], options: str) -> None:
-    (mount,) = mount_wants({"data": replace(SHARED, options=given)}, "train", "onprem", {})
+    (mount,) = mount_wants({"data": replace(SHARED, options=given)}, NOBODY, "train", "onprem", {})
     assert mount.options == options
 
 
 def test_a_share_s_unit_is_one_of_the_network() -> None:
-    (mount,) = mount_wants({"data": SHARED}, "train", "onprem", {})
+    (mount,) = mount_wants({"data": SHARED}, NOBODY, "train", "onprem", {})
     assert "What=nfs.example:/srv/data\nWhere=/data\nType=nfs\nOptions=nfsvers=4.1," in mount.text
     assert mount.text.endswith("WantedBy=remote-fs.target\n")
 
@@ -106,8 +109,8 @@ def test_a_cloud_host_has_its_own_mounts_besides_its_pool_s() -> None:
     spec = replace(make_spec(pool), storage=STORAGE)
     common = pool_want(make_lock(), spec, pool, "cloud", components=COMPONENTS)
     assert common.mounts == ()
-    one = host_want(common, "a", mount_wants(STORAGE, "train", "cloud", FOUND))
-    other = host_want(common, "b", mount_wants(STORAGE, "train", "cloud", FOUND | {"scratch": "/dev/x"}))
+    one = host_want(common, "a", mount_wants(STORAGE, NOBODY, "train", "cloud", FOUND))
+    other = host_want(common, "b", mount_wants(STORAGE, NOBODY, "train", "cloud", FOUND | {"scratch": "/dev/x"}))
     assert [file.path for file in one.pool.files if file.path.endswith(".mount")] == [
         "/etc/systemd/system/data.mount",
         "/etc/systemd/system/scratch.mount",
