@@ -32,7 +32,7 @@ from gpuprov.cloud.decide.surroundings import Surroundings
 from gpuprov.cloud.judgement import judge
 from gpuprov.cloud.recovery import explain
 from gpuprov.cloud.state import StackState
-from gpuprov.cloud.types import Applied, Document, Made, Reservation
+from gpuprov.cloud.types import Applied, Document, InstanceHealth, Made, Reservation
 from gpuprov.lock.types import Lock
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Report
@@ -122,10 +122,7 @@ class CloudGround:
         standing = standing_in(state)
         refused, unseen = refuse_small_quotas(place, self._document, resources, standing)
         capacity = told_of_capacity(place, self._document, resources, standing, self._reserved)
-        known = sort_hosts(staying, health, region=place.cloud.region)
-        waited, silent = self._wait(coming_up(known.running, health, folder=place.folder), report, threading.Event())
-        absent = {**known.absent, **silent}
-        there = only(known.running, lambda name: name not in absent)
+        there, absent, waited = self._reach(staying, health, report)
         there = replace(there, hosts=(*there.hosts, *existing.made.hosts))
         absent |= {name: found for name, found in existing.absent.items() if asked is None or name in asked}
         self._fleet = fleet_of(place.site, self._lock, there, self._access)
@@ -261,6 +258,16 @@ class CloudGround:
             profiles=self._profiles,
             around=self._around,
         )
+
+    def _reach(
+        self, staying: Made, health: Mapping[str, InstanceHealth], report: Report
+    ) -> tuple[Made, dict[str, NotObserved], tuple[Diagnostic, ...]]:
+        """The hosts that stay and can be looked at, why the others cannot, and what waiting for some has told."""
+        known = sort_hosts(staying, health, region=self._place.cloud.region)
+        fresh = coming_up(known.running, health, folder=self._place.folder)
+        waited, silent = self._wait(fresh, report, threading.Event())
+        absent = {**known.absent, **silent}
+        return only(known.running, lambda name: name not in absent), absent, waited
 
     def _wait(
         self, made: Made, report: Report, cancel: threading.Event
