@@ -71,6 +71,7 @@ def outputs(call: Call, identity: str, known: Known) -> Values | None:
         "ebsOptimized": bool(instance.get("EbsOptimized")),
         "sourceDestCheck": instance.get("SourceDestCheck", True),
         "instanceLifecycle": instance.get("InstanceLifecycle", ""),
+        **_bought(instance, known),
         "userData": _user_data(call, identity),
         "metadataOptions": _metadata(instance.get("MetadataOptions") or {}),
         "region": call.region,
@@ -79,6 +80,19 @@ def outputs(call: Call, identity: str, known: Known) -> Values | None:
         **_disks(call, instance, known),
         **tag_outputs(tag_map(instance.get("Tags"))),
     }
+    return found
+
+
+def _bought(instance: Mapping[str, Any], known: Known) -> Values:
+    """Return how the instance was bought; moto keeps no spot request, so that its options are those of the state."""
+    found: Values = {}
+    if lifecycle := instance.get("InstanceLifecycle"):
+        options = (known.get("instanceMarketOptions") or {}).get("spotOptions")
+        spot = {"spotOptions": options} if options and lifecycle == "spot" else {}
+        found["instanceMarketOptions"] = {"marketType": lifecycle, **spot}
+    if reservation := instance.get("CapacityReservationId"):
+        target = {"capacityReservationId": reservation}
+        found["capacityReservationSpecification"] = {"capacityReservationTarget": target}
     return found
 
 

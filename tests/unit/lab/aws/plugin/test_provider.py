@@ -6,6 +6,7 @@ from aws_plugin import Engine, Kept, RefusedError
 from lab_account import IMAGE, TYPE, Cloud
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
+from gpuprov.lab.aws.capacity import reserve
 from gpuprov.lab.aws.faults import Fault
 from gpuprov.lab.aws.plugin import wire
 
@@ -64,7 +65,7 @@ def test_a_known_type_that_the_plugin_does_not_implement_is_refused(engine: Engi
 @pytest.mark.parametrize(
     ("token", "inputs", "property_path"),
     [
-        (INSTANCE, {"instanceMarketOptions": {"marketType": "spot"}}, "instanceMarketOptions"),
+        (INSTANCE, {"hibernation": True}, "hibernation"),
         (INSTANCE, {"metadataOptions": {"httpProtocolIpv6": "enabled"}}, "metadataOptions.httpProtocolIpv6"),
         ("aws:ec2/routeTable:RouteTable", {"vpcId": "v", "routes": [{"natGatewayId": "n"}]}, "routes.natGatewayId"),
     ],
@@ -232,3 +233,26 @@ def test_the_plugin_says_which_sdk_it_compares_with(engine: Engine) -> None:
     from google.protobuf import empty_pb2  # noqa: PLC0415 (one test's)
 
     assert engine.stub.GetPluginInfo(empty_pb2.Empty()).version.startswith("7.")
+
+
+@pytest.mark.parametrize("kind", ["default", "capacity-block"])
+def test_an_instance_is_bought_as_it_says_and_read_back_so(plugin_cloud: Cloud, engine: Engine, kind: str) -> None:
+    id_ = reserve(plugin_cloud.endpoint, type=TYPE, zone="us-east-1a", kind=kind)
+    target = {"capacityReservationSpecification": {"capacityReservationTarget": {"capacityReservationId": id_}}}
+    market: dict[str, Any] = {"instanceMarketOptions": {"marketType": kind}} if kind != "default" else {}
+    inputs = {"ami": IMAGE, "instanceType": TYPE, "subnetId": plugin_cloud.subnet(plugin_cloud.client("ec2"))}
+    made = engine.create(INSTANCE, "x", inputs | market | target)
+    found = wire.plain(wire.read(engine.read(made).inputs))
+    assert {key: found[key] for key in (*market, *target)} == market | target
+    with pytest.raises(grpc.RpcError) as caught:
+        engine.create(INSTANCE, "y", inputs | market | target)
+    assert "ReservationCapacityExceeded" in str(caught.value.details())
+
+
+def test_a_spot_instance_keeps_its_options(plugin_cloud: Cloud, engine: Engine) -> None:
+    options = {"spotInstanceType": "one-time", "instanceInterruptionBehavior": "terminate", "maxPrice": "1.5"}
+    market = {"instanceMarketOptions": {"marketType": "spot", "spotOptions": options}}
+    inputs = {"ami": IMAGE, "instanceType": TYPE, "subnetId": plugin_cloud.subnet(plugin_cloud.client("ec2"))}
+    made = engine.create(INSTANCE, "z", inputs | market)
+    assert plugin_cloud.row(plugin_cloud.client("ec2"), made.id)["InstanceLifecycle"] == "spot"
+    assert wire.plain(wire.read(engine.read(made).inputs))["instanceMarketOptions"] == market["instanceMarketOptions"]
