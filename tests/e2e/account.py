@@ -14,10 +14,13 @@ _EC2 = (
     ("describe_security_group_rules", "SecurityGroupRules", "SecurityGroupRuleId"),
     ("describe_network_interfaces", "NetworkInterfaces", "NetworkInterfaceId"),
     ("describe_addresses", "Addresses", "AllocationId"),
+    ("describe_vpc_endpoints", "VpcEndpoints", "VpcEndpointId"),
+    ("describe_placement_groups", "PlacementGroups", "GroupId"),
     ("describe_volumes", "Volumes", "VolumeId"),
     ("describe_key_pairs", "KeyPairs", "KeyPairId"),
     ("describe_launch_templates", "LaunchTemplates", "LaunchTemplateId"),
 )
+_NO_GATEWAY = {"deleting", "deleted", "failed"}
 _GONE = {"terminated", "shutting-down"}
 """An instance in these states is listed for a while yet and costs nothing (EC2, instance lifecycle)."""
 
@@ -53,6 +56,8 @@ class Account:
         found = [f"instance {identity}" for identity in self.instances()]
         for call, field, key in _EC2:
             found += [f"{field} {row[key]}" for row in _rows(ec2, call, field)]
+        gateways = _rows(ec2, "describe_nat_gateways", "NatGateways")
+        found += [f"NatGateways {g['NatGatewayId']}" for g in gateways if g["State"] not in _NO_GATEWAY]
         found += [f"image {i['ImageId']}" for i in _rows(ec2, "describe_images", "Images", Owners=["self"])]
         snapshots = _rows(ec2, "describe_snapshots", "Snapshots", OwnerIds=["self"])
         found += [f"snapshot {s['SnapshotId']}" for s in snapshots]

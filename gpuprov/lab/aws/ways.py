@@ -32,6 +32,7 @@ def ways_hooks() -> tuple[Hook, ...]:
         Hook(EC2Backend, "modify_vpc_endpoint", _modify_vpc_endpoint),
         Hook(EC2Backend, "describe_vpc_endpoints", _describe_vpc_endpoints),
         Hook(EC2Backend, "delete_vpc_endpoints", _delete_vpc_endpoints),
+        Hook(EC2Backend, "delete_vpc", _delete_vpc),
     )
 
 
@@ -137,6 +138,13 @@ def _delete_vpc_endpoints(original: Any, backend: Any, vpce_ids: Sequence[str] |
     """EC2: one that is gone is passed over; moto deletes its routes a second time, which fails."""
     live = [each for each in vpce_ids or () if getattr(backend.vpc_end_points.get(each), "state", "") not in _ENDED]
     return original(backend, live)
+
+
+def _delete_vpc(original: Any, backend: Any, vpc_id: str) -> Any:
+    """EC2: a VPC with an endpoint in it cannot go."""
+    if any(each.vpc_id == vpc_id and each.state not in _ENDED for each in backend.vpc_end_points.values()):
+        raise refusal("DependencyViolation", f"The vpc '{vpc_id}' has dependencies and cannot be deleted.")
+    return original(backend, vpc_id)
 
 
 def _settle(backend: Any, endpoint: Any) -> None:

@@ -102,6 +102,7 @@ def test_a_gateway_endpoint_is_a_route_in_its_tables(ec2: Any, subnet: str) -> N
     assert led() == [one]
     ec2.modify_vpc_endpoint(VpcEndpointId=endpoint, AddRouteTableIds=[two], RemoveRouteTableIds=[one])
     assert led() == [two]
+    assert refused(lambda: ec2.delete_vpc(VpcId=vpc)) == "DependencyViolation"
     for _ in range(2):  # what is gone already is no error
         ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint])
     assert led() == []
