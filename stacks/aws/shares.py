@@ -26,7 +26,7 @@ def make_access(access: ShareAccess, shares: dict[str, efs.FileSystem], network:
         "security_group.shares",
         name=group["name"],
         description=group["description"],
-        vpc_id=network.group.vpc_id,
+        vpc_id=network.vpc,
         tags=group["tags"],
         opts=pulumi.ResourceOptions(ignore_changes=["description"]),
     )
@@ -44,7 +44,7 @@ def make_access(access: ShareAccess, shares: dict[str, efs.FileSystem], network:
         efs.MountTarget(
             f"mount_target.{target['name']}",
             file_system_id=shares[target["share"]].id,
-            subnet_id=network.subnets[target["subnet"]].id,
+            subnet_id=network.subnets[target["subnet"]],
             security_groups=[made.id],
             opts=pulumi.ResourceOptions(depends_on=[rule], delete_before_replace=True),
         )
