@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from gpuprov.app.cloud_hosts import as_last_reached
-from gpuprov.app.cloud_site import CloudSite, cloud_folder, read_stack
+from gpuprov.app.cloud_site import CloudSite, cloud_folder
 from gpuprov.app.site import Site
 from gpuprov.app.targets import existing_pools, made_names
 from gpuprov.cloud.existing import take_existing
@@ -92,13 +92,12 @@ def recorded_hosts(site: Site) -> tuple[MadeHost, ...]:
     return tuple(_host(row) for row in Fields(open_document(text, str(path), KIND), str(path)).rows("hosts"))
 
 
-def reachable(site: Site) -> Made:
+def reachable(site: Site, stack: Made) -> Made:
     """What the stack holds and what was there already, with the addresses at which hosts were reached last.
 
     Raises:
-        GpuprovError: GP-CLOUD-013 when the stack's state is broken; GP-DOC codes when a record is.
+        GpuprovError: GP-DOC codes when a record is damaged.
     """
-    stack = read_stack(site).made
     whole = replace(stack, hosts=(*stack.hosts, *recorded_hosts(site)))
     return as_last_reached(whole, folder=cloud_folder(site))
 

@@ -83,8 +83,9 @@ def _cloud(site: Site, access: Access, names: Sequence[str]) -> Named:
     # Imported here: whoever has a rack does not wait for the cloud's libraries.
     from gpuprov.app.cloud_existing import reachable  # noqa: PLC0415
     from gpuprov.app.cloud_hosts import names_within, not_made, stack_hosts  # noqa: PLC0415
+    from gpuprov.app.cloud_site import read_stack  # noqa: PLC0415
 
-    made = reachable(site)
+    made = reachable(site, read_stack(site).made)
     missing = not_made(site, [host.name for host in made.hosts])
     asked = names_within(site, access.limit) & set(names)
     return Named(

@@ -27,7 +27,7 @@ def output(path: Path, name: str | None) -> tuple[Output, tuple[Diagnostic, ...]
     """
     site = open_site(path)
     state, folder = read_stack(site), cloud_folder(site)
-    made = reachable(site)
+    made = reachable(site, state.made)
     reach = {host.name: host.connection for host in cloud_hosts(made, site.spec, folder=folder)}
     hosts = tuple(_row(host, reach[host.name]) for host in made.hosts)
     whole = Output(hosts=hosts, buckets=state.made.buckets, volumes=state.made.volumes)

@@ -164,20 +164,20 @@ def test_the_diagnostic_tells_every_reason(index_of: IndexOf) -> None:
     [
         ((), (), []),
         ((IMAGE,), (NEED,), []),
-        ((), (NEED,), [("no such base image", "a cloud pool of debian-12 amd64 in us-east-1")]),
-        ((IMAGE,), (), [("ami-1 for debian-12 amd64 in us-east-1", "no cloud pool of it")]),
+        ((), (NEED,), [("no such base image", "a cloud pool that asks for debian-12 amd64 in us-east-1")]),
+        ((IMAGE,), (), [("ami-1 for debian-12 amd64 in us-east-1", "no cloud pool that asks for it")]),
         (
             (IMAGE,),
             (replace(NEED, region="us-east-2"),),
             [
-                ("ami-1 for debian-12 amd64 in us-east-1", "no cloud pool of it"),
-                ("no such base image", "a cloud pool of debian-12 amd64 in us-east-2"),
+                ("ami-1 for debian-12 amd64 in us-east-1", "no cloud pool that asks for it"),
+                ("no such base image", "a cloud pool that asks for debian-12 amd64 in us-east-2"),
             ],
         ),
         (
             (IMAGE,),
             (NEED, replace(NEED, os="debian-13")),
-            [("no such base image", "a cloud pool of debian-13 amd64 in us-east-1")],
+            [("no such base image", "a cloud pool that asks for debian-13 amd64 in us-east-1")],
         ),
     ],
 )
