@@ -4,7 +4,7 @@ SEED ?= 1
 # Where this is set, every start of Python, Ansible's too, would compile its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick matrix setup lock benchmark-lock benchmark-startup benchmark-onprem clean
+.PHONY: help demo test quick matrix matrix-cloud setup lock benchmark-lock benchmark-startup benchmark-onprem clean
 
 help: ## Print this help
 	@echo "usage: make TARGET"
@@ -25,6 +25,10 @@ quick: ## Format, lint, types, layers, reference, fast tests: under a minute, no
 matrix: ## Every fault of the fault matrix, and the long trials, on the lab: within an hour (needs root)
 	@bash .ci/setup test
 	@bash .ci/matrix
+
+matrix-cloud: ## Every fault of the cloud's fault matrix at each resource, in an account on paper: within an hour
+	@bash .ci/setup test
+	@bash .ci/matrix-cloud
 
 setup: ## Only the set-up that the other targets do by themselves
 	@bash .ci/setup test

@@ -1,14 +1,14 @@
 """What `up` and `destroy` have in common at the command line: progress, the plan, the question, the result."""
 
-import sys
 from collections.abc import Callable, Sequence
 
 import click
 
 from gpuprov.app.ground import UpRequest
 from gpuprov.app.up import Ask, up
+from gpuprov.cli.agreeing import agreed
 from gpuprov.model.change import Plan
-from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.progress import Report
 from gpuprov.model.resource import ResourceAction
 from gpuprov.model.run import RunResult
@@ -80,16 +80,7 @@ def confirm(plan: Plan, delete_data: Sequence[str]) -> bool:
     Raises:
         GpuprovError: GP-RUN-002 without a terminal.
     """
-    if not sys.stdin.isatty():
-        raise GpuprovError(
-            Diagnostic(
-                code="GP-RUN-002",
-                summary="a confirmation is needed, and standard input is no terminal",
-                detail="nothing was changed",
-                hint="read the plan above; give --yes to go on without a question",
-            )
-        )
-    if not click.confirm(question(plan), default=False, err=True):
+    if not agreed(question(plan), yes=False):
         return False
     # What cannot be had back is typed, so that no habit of pressing y deletes it.
     return all(_typed(name) for name in delete_data)

@@ -24,6 +24,8 @@ def document(*hosts: str, volumes: tuple[str, ...] = (), buckets: tuple[str, ...
         "pool_identities": [],
         "buckets": [_bucket(name) for name in buckets],
         "volumes": [_volume(name, hosts) for name in volumes],
+        "shares": [],
+        "share_access": None,
         "instances": [instance(name) for name in hosts],
     }
 
