@@ -9,7 +9,7 @@ import pytest
 from ground_builders import SPEC, FakeAccount, FakeStack, cloud_lock, make_place, make_site
 from host_builders import fresh, satisfied
 
-from gpuprov.app import cloud_ground, up
+from gpuprov.app import cloud_ground, late_storage, up
 from gpuprov.app.access import Access
 from gpuprov.app.cloud_site import CloudSite
 from gpuprov.app.ground import UpRequest
@@ -113,6 +113,7 @@ def make_world(folder: Path, patch: pytest.MonkeyPatch, *hosts: str, text: str =
         return tuple(world.silent[host.name] for host in made.hosts if host.name in world.silent)
 
     patch.setattr(up, "look_and_plan", look_and_plan)
+    patch.setattr(late_storage, "look_and_plan", look_and_plan)
     patch.setattr(up, "foresee", lambda planned, _fleet, **_: planned)
     patch.setattr(up, "converge_hosts", converge)
     patch.setattr(up, "prove_hosts", prove)

@@ -19,6 +19,7 @@ from cloud_builders import ACCOUNT, REGION, STORAGE, TYPE, ZONES, cloud_document
 from gpuprov.cloud.decide.document import data_document, standing_document
 from gpuprov.cloud.decide.standing import Standing, standing_of
 from gpuprov.cloud.engine import find_engine
+from gpuprov.cloud.judgement import judge
 from gpuprov.cloud.stack import CloudStack
 from gpuprov.cloud.types import Applied, Document, StackPlace
 from gpuprov.model.progress import Progress
@@ -206,3 +207,31 @@ def test_what_changes_a_standing_host(ground: Ground) -> None:
     assert (changed["instance.train-a"], changed["volume.scratch/train-a"]) == ("replace", "delete")
     assert not [address for address in ground.stack.state().resources if address.startswith("volume")]
     assert (applied.made.volumes, ground.volumes()) == ({}, {})
+
+
+def test_shared_storage_is_reached_by_hosts_and_outlives_them(ground: Ground) -> None:
+    efs: Any = boto3.client("efs", endpoint_url=os.environ["AWS_ENDPOINT_URL"])
+    spec = cloud_spec(storage={"data": StorageSpec(kind="shared", mount="/data")})
+    document = cloud_document(spec, images={"train": ground.images[0]})
+    changed, applied = ground.make(document)
+    ours = {"share.data", f"mount_target.data/{REGION}a", "security_group.shares", "ingress.shares"}
+    assert ours <= {address for address, action in changed.items() if action == "create"}
+    (share,) = efs.describe_file_systems()["FileSystems"]
+    assert (share["Encrypted"], share["ThroughputMode"], share["NumberOfMountTargets"]) == (True, "elastic", 1)
+    assert applied.made.shares == {"data": f"{share['FileSystemId']}.efs.{REGION}.amazonaws.com"}
+    assert ground.make(cloud_document(spec, images={}, standing=ground.standing))[0] == {}
+
+    # The spec lost it, and hosts have it mounted: it goes when it is named, and is never made anew.
+    none = replace(spec, storage={})
+    assert ground.make(cloud_document(none, images={}, standing=ground.standing))[0] == {}
+    anew = ground.look(cloud_document(spec, images={}, standing=ground.standing), ["data"])
+    assert [refusal.address for refusal in judge(anew, named=["data"])] == ["share.data"]
+
+    ground.make(data_document(standing_document(none, ground.standing), delete=()))
+    assert [(s["FileSystemId"], s["NumberOfMountTargets"]) for s in efs.describe_file_systems()["FileSystems"]] == [
+        (share["FileSystemId"], 0)
+    ]
+    gone = data_document(standing_document(none, ground.standing), delete=["data"])
+    assert [refusal.address for refusal in judge(ground.look(gone), named=[])] == ["share.data"]
+    ground.make(gone)
+    assert efs.describe_file_systems()["FileSystems"] == []
