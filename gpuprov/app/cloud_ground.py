@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
@@ -39,6 +39,8 @@ from gpuprov.model.progress import Report
 from gpuprov.model.resource import NewHost, ResourceAction, ResourceChange, ResourcePlan, ResourceResult
 from gpuprov.model.snapshot import NotObserved
 from gpuprov.provision.cloud import jump_of, login_keys, wait_for_hosts
+from gpuprov.spec.storage import StorageSpec
+from gpuprov.want.mounts import mount_paths
 
 BOOT_SECONDS: Final = 1200.0
 """How long instances may take until they answer: metal-sized ones run minutes of self-tests before they boot."""
@@ -126,7 +128,7 @@ class CloudGround:
         there = replace(there, hosts=(*there.hosts, *existing.made.hosts))
         absent |= {name: found for name, found in existing.absent.items() if asked is None or name in asked}
         self._fleet = fleet_of(place.site, self._lock, there, self._access)
-        new = _new_hosts(resources, self._document, found)
+        new = _new_hosts(resources, self._document, found, place.site.spec.storage)
         self._refuse_limit(new)
         outdated = outdated_hosts(staying, listed_images(place.site), found)
         return Found(
@@ -319,17 +321,23 @@ def _host_of(change: ResourceChange) -> str:
     return name if kind == "instance" else ""
 
 
-def _new_hosts(resources: ResourcePlan, document: Document, found: Mapping[str, Start]) -> tuple[NewHost, ...]:
+def _new_hosts(
+    resources: ResourcePlan, document: Document, found: Mapping[str, Start], storage: Mapping[str, StorageSpec]
+) -> tuple[NewHost, ...]:
     made = {
         _host_of(change)
         for change in resources.changes
         if change.action in {ResourceAction.CREATE, ResourceAction.REPLACE}
     }
     instances = cast("list[dict[str, Any]]", document["instances"])
-    return tuple(_new_host(row["name"], row["type"], found[row["pool"]]) for row in instances if row["name"] in made)
+    return tuple(
+        _new_host(row["name"], row["type"], found[row["pool"]], mount_paths(storage, row["pool"]))
+        for row in instances
+        if row["name"] in made
+    )
 
 
-def _new_host(name: str, instance: str, start: Start) -> NewHost:
+def _new_host(name: str, instance: str, start: Start, mounts: Collection[str]) -> NewHost:
     want = start.want
     packages = () if start.baked else tuple(f"{p.name} {p.version}" for p in want.packages)
     return NewHost(
@@ -338,7 +346,7 @@ def _new_host(name: str, instance: str, start: Start) -> NewHost:
         instance=instance,
         image=start.text,
         packages=packages,
-        files=tuple(file.path for file in want.files),
+        files=tuple(sorted({*(file.path for file in want.files), *mounts})),
     )
 
 

@@ -8,6 +8,7 @@ from gpuprov.app.hosts import Fleet
 from gpuprov.app.planning import with_more
 from gpuprov.app.rolling import Work, keep_documents, look_and_plan
 from gpuprov.app.site import Site
+from gpuprov.app.targets import made_names
 from gpuprov.cloud.types import Made
 from gpuprov.model.change import HostPlan
 from gpuprov.model.diagnostic import Diagnostic, Severity
@@ -26,9 +27,10 @@ def to_come(site: Site, hosts: Sequence[Host]) -> tuple[Diagnostic, ...]:
         site: the spec.
         hosts: those that stand.
     """
-    found = []
+    made, found = made_names(site), []
     for name, storage in site.spec.storage.items():
-        late = [host.name for host in hosts if storage.serves(host.pool) and name not in host.storage]
+        ours = (host for host in hosts if host.name in made and name not in host.storage)
+        late = [host.name for host in ours if storage.serves(host.pool)]
         if late and storage.mount and storage.kind != LOCAL:
             found.append(_note(name, storage, late))
     return tuple(found)

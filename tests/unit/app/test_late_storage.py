@@ -36,6 +36,13 @@ def test_it_is_told_before_the_question_and_part_of_the_wants_that_the_run_bring
     assert sorted(plan.host for plan in result.plan.hosts) == ["train-a", "train-b"]
 
 
+def test_a_new_host_is_shown_with_the_units_of_what_it_will_mount(world: World) -> None:
+    world.rewrite(text=FAST)
+    result = world.up()
+    for new in result.plan.resources.new_hosts:
+        assert "/etc/systemd/system/fast.mount" in new.files
+
+
 def test_new_hosts_and_storage_that_is_there_need_no_note(world: World) -> None:
     world.rewrite(text=FAST)
     world.up()
