@@ -25,7 +25,7 @@ def cost_change(state: StackState, document: Document, health: Mapping[str, Inst
         state: what stands.
         document: what is wanted; its hosts run afterwards, but for those that stand stopped.
         health: of what stands; one that EC2 does not tell of is taken to run.
-        spec: whose region, and whose catalog's prices.
+        spec: whose catalog's prices.
     """
     region = str(document.get("region") or "")
     standing = dict(_standing(state))
@@ -35,7 +35,7 @@ def cost_change(state: StackState, document: Document, health: Mapping[str, Inst
     # A host that stays keeps the type and the price that it was bought at.
     after = [
         _bought(standing[row["name"]])
-        if row["name"] in standing and standing[row["name"]].inputs.get("instanceType") == row["type"]
+        if row["name"] in standing and _bought(standing[row["name"]])[0] == row["type"]
         else (str(row["type"]), str((row.get("market") or {}).get("kind") or ON_DEMAND))
         for row in wanted
         if row["name"] not in stopped

@@ -96,6 +96,14 @@ def test_two_machines_share_a_state_in_a_bucket_under_a_key(
             grown, report=ignore_progress
         )
     assert error.value.diagnostics[0].code == "GP-CLOUD-060"
+    lock = "gpu/train/.pulumi/locks/organization/gpuprov-aws/train/1.json"
+    holder = {"pid": 1, "username": "ana", "hostname": "elsewhere", "timestamp": "2026-11-30T02:04:42Z"}
+    s3.put_object(Bucket="states", Key=lock, Body=json.dumps(holder).encode())
+    with pytest.raises(GpuprovError) as error:
+        first.apply(document(), report=ignore_progress)
+    (told,) = error.value.diagnostics
+    assert (told.code, told.detail) == ("GP-CLOUD-011", f"its lock file: s3://states/{lock}")
+    s3.delete_object(Bucket="states", Key=lock)
     first.apply(document(), report=ignore_progress)
     second.remove(report=ignore_progress)
     assert not first.state().exists
