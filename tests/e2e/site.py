@@ -86,9 +86,9 @@ class LabSite:
         """`up` without a question, with its result as JSON."""
         return self.run("up", "--target", target, "--yes", "--json", *argv, expect=expect, seconds=seconds)
 
-    def drift(self) -> Ended:
+    def drift(self, *argv: str) -> Ended:
         """`parity` against the lock, as JSON; any status."""
-        return self.run("parity", "--against", "lock", "--json", expect=None)
+        return self.run("parity", "--against", "lock", "--json", *argv, expect=None)
 
     def root(self, name: str, command: str, *, check: bool = True) -> str:
         """Run a shell command on a node as root, past ssh; return its stdout."""

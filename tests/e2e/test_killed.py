@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.site import LabSite, touched
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab, pytest.mark.matrix, pytest.mark.timeout(900)]
 
 
 def wait_for_transaction(site: LabSite, name: str, process: subprocess.Popen[str]) -> None:

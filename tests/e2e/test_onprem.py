@@ -1,7 +1,7 @@
 """One spec onto bare metal: idempotence, drift made by hand, removal, upgrade with a reboot, hand-back."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from tests.e2e.site import LabSite, touched
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
 DRIFT = yaml.safe_load((Path(__file__).parents[1] / "cases" / "drift" / "by-hand.yaml").read_text(encoding="utf-8"))
+ROUNDS = [DRIFT[first : first + 2] for first in range(0, len(DRIFT), 2)]
+"""As many at a time as the session's lab has hosts with GPUs."""
 
 
 def test_a_second_up_runs_no_task_and_says_so(site: LabSite) -> None:
@@ -35,17 +37,21 @@ def test_the_record_on_a_host_is_no_evidence(site: LabSite) -> None:
         site.root(name, "rm -rf /var/lib/gpuprov && mv /var/lib/gpuprov.aside /var/lib/gpuprov")
 
 
-@pytest.mark.parametrize("case", DRIFT, ids=[case["id"] for case in DRIFT])
-def test_a_drift_made_by_hand_is_found_named_and_repaired_alone(site: LabSite, case: dict[str, Any]) -> None:
-    name = site.train[-1]
-    site.root(name, f"export DEBIAN_FRONTEND=noninteractive; {case['command']}")
+@pytest.mark.parametrize("cases", ROUNDS, ids=[" and ".join(case["id"] for case in cases) for cases in ROUNDS])
+def test_a_drift_made_by_hand_is_found_named_and_repaired_alone(site: LabSite, cases: Sequence[dict[str, Any]]) -> None:
+    """Each on a host of its own: what one run says and does of a host knows nothing of the other's."""
+    drifts = dict(zip(site.train, cases, strict=False))
+    assert len(drifts) == len(cases)
+    for name, case in drifts.items():
+        site.root(name, f"export DEBIAN_FRONTEND=noninteractive; {case['command']}")
     found = site.drift()
     assert found.status == 7, found.stdout + found.stderr
     counted = {(f["host"], f["address"]) for f in found.body["findings"]}
-    assert (name, case["address"]) in counted
-    assert {host for host, _ in counted} == {name}
+    assert {(name, case["address"]) for name, case in drifts.items()} <= counted
+    assert {host for host, _ in counted} == set(drifts)
     repaired = site.up()
-    assert {host: state for host, state in touched(repaired).items() if state != "satisfied"} == {name: "changed"}
+    left_alone = set(site.names) - set(drifts)
+    assert touched(repaired) == {**dict.fromkeys(drifts, "changed"), **dict.fromkeys(left_alone, "satisfied")}
     assert site.drift().status == 0
 
 
@@ -53,13 +59,13 @@ def test_a_foreign_key_of_daemon_json_survives(site: LabSite) -> None:
     name = site.train[-1]
     foreign = {"log-opts": {"max-size": "10m"}, "runtimes": {"kata": {"path": "/usr/bin/kata-runtime"}}}
     site.root(name, f"printf '%s' '{json.dumps(foreign)}' > /etc/docker/daemon.json")
-    assert touched(site.up())[name] == "changed"
+    assert touched(site.up("-l", name))[name] == "changed"
     merged = json.loads(site.root(name, "cat /etc/docker/daemon.json"))
     assert merged["log-opts"] == foreign["log-opts"]
     assert merged["runtimes"]["kata"] == {"path": "/usr/bin/kata-runtime"}
     assert merged["runtimes"]["nvidia"]["path"] == "nvidia-container-runtime"
     site.root(name, "rm /etc/docker/daemon.json && systemctl restart docker")
-    site.up()
+    site.up("-l", name)
 
 
 def test_what_the_spec_no_longer_holds_goes_and_nothing_else(site: LabSite) -> None:
@@ -72,16 +78,16 @@ def test_what_the_spec_no_longer_holds_goes_and_nothing_else(site: LabSite) -> N
     assert more.count("[tree]") == 1
     path.write_text(more, encoding="utf-8")
     site.run("lock")
-    site.up()
+    site.up("-l", name)
     assert site.root(name, "cat /etc/gpu-host") == "GPU host\n"
     site.root(name, "dpkg-query -W tree && apt-get install -qq -y bc >/dev/null")
     path.write_text(plain, encoding="utf-8")
     site.run("lock")
-    plan = site.run("preview", "--target", "onprem").stdout
+    plan = site.run("preview", "--target", "onprem", "-l", name).stdout
     assert "remove" in plan
     assert "tree" in plan
     assert "/etc/gpu-host" in plan
-    site.up()
+    site.up("-l", name)
     state = "dpkg-query -W -f='${db:Status-Abbrev}' "
     assert site.root(name, f"{state} tree 2>/dev/null || echo gone", check=False).strip() in {"gone", "un", "rc"}
     assert site.root(name, "test -e /etc/gpu-host || echo gone").strip() == "gone"
@@ -134,6 +140,32 @@ def test_an_upgrade_says_reboot_does_it_and_proves_it(fresh_lab: Callable[..., L
     assert after[0] != before[0]
     assert after[1] == new
     assert site.drift().status == 0
+    a_reboot_that_is_pending_is_no_drift(site, name, loaded=new, locked=old)
+    a_host_that_is_handed_back_keeps_its_packages(site, name, old)
+
+
+def a_reboot_that_is_pending_is_no_drift(site: LabSite, name: str, *, loaded: str, locked: str) -> None:
+    """Somebody moved the packages by hand to what is locked and did not reboot: right on disk, not loaded."""
+    site.edit(f'version: "{loaded}"', f'version: "{locked}"')
+    site.run("lock")
+    packages = site.root(
+        name, "dpkg-query -W -f='${Package} ${Version}\\n' | awk -v v='" + loaded + "' 'index($2, v) {print $1}'"
+    ).split()
+    moved = " ".join(f"{package}={locked}-1" for package in packages)
+    site.root(
+        name,
+        "rm /etc/apt/preferences.d/gpuprov.pref; apt-get update -qq;"
+        f" apt-get install -qq -y --allow-change-held-packages --allow-downgrades {moved}",
+    )
+    found = site.drift("-l", name)
+    kinds = {f["address"]: f["kind"] for f in found.body["findings"]}
+    assert found.status == 7
+    assert kinds["stack.driver.loaded"] == "reboot pending"
+    assert touched(site.up("-l", name)) == {name: "changed"}
+    assert site.drift("-l", name).status == 0
+
+
+def a_host_that_is_handed_back_keeps_its_packages(site: LabSite, name: str, version: str) -> None:
     site.run("destroy", "--target", "onprem", "--yes")
     left = site.root(
         name,
@@ -141,31 +173,4 @@ def test_an_upgrade_says_reboot_does_it_and_proves_it(fresh_lab: Callable[..., L
         " ls /var/lib/gpuprov/owned.json 2>/dev/null; true",
     )
     assert left.strip() == "", "holds, pins, sources and the record are gone"
-    assert new in site.root(name, "dpkg-query -W -f='${Version}' libcuda1"), "packages stay"
-
-
-def test_reboot_pending_is_no_drift(fresh_lab: Callable[..., LabSite]) -> None:
-    """Somebody upgraded by hand to what we locked and did not reboot: right on disk, not loaded."""
-    site = fresh_lab("pend", train=1)
-    releases = site.lab.description.driver_releases
-    branch, name = site.lab.description.driver_branch, site.train[0]
-    site.edit(f'version: "{branch}.*"', f'version: "{releases[0]}"')
-    site.run("lock")
-    site.up()
-    site.edit(f'version: "{releases[0]}"', f'version: "{releases[-1]}"')
-    site.run("lock")
-    packages = site.root(
-        name, "dpkg-query -W -f='${Package} ${Version}\\n' | awk -v v='" + releases[0] + "' 'index($2, v) {print $1}'"
-    ).split()
-    moved = " ".join(f"{package}={releases[-1]}-1" for package in packages)
-    site.root(
-        name,
-        "rm /etc/apt/preferences.d/gpuprov.pref; apt-get update -qq;"
-        f" apt-get install -qq -y --allow-change-held-packages {moved}",
-    )
-    found = site.drift()
-    kinds = {f["address"]: f["kind"] for f in found.body["findings"]}
-    assert found.status == 7
-    assert kinds["stack.driver.loaded"] == "reboot pending"
-    assert touched(site.up()) == {name: "changed"}
-    assert site.drift().status == 0
+    assert version in site.root(name, "dpkg-query -W -f='${Version}' libcuda1"), "packages stay"
