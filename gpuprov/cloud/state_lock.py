@@ -49,6 +49,8 @@ def read_locks(place: StackPlace) -> tuple[LockHolder, ...]:
     return tuple(
         _holder(name, files.shown(name), data)
         for name in files.names(locks_folder(place))
+        # In a folder the engine keeps attributes beside each file, in one of its own.
+        if name.endswith(".json")
         # None: let go between listing and reading.
         if (data := files.read(name)) is not None
     )

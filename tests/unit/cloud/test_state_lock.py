@@ -22,6 +22,8 @@ def lock(place: StackPlace, name: str, **values: object) -> None:
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     whole = {"pid": os.getpid(), "username": "ana", "hostname": socket.gethostname(), "timestamp": now}
     (folder / f"{name}.json").write_text(json.dumps({**whole, **values}))
+    # The engine's file backend keeps attributes so.
+    (folder / f"{name}.json.attrs").write_text('{"user.content_type":"text/plain"}')
 
 
 LOCKS = {
