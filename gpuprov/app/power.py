@@ -19,7 +19,7 @@ from gpuprov.model.diagnostic import Diagnostic, GpuprovError, status_of
 from gpuprov.model.power import PowerHost
 from gpuprov.model.progress import Report
 from gpuprov.model.status import ExitStatus
-from gpuprov.provision.cloud import wait_for_hosts
+from gpuprov.provision.cloud import jump_of, wait_for_hosts
 from gpuprov.spec.market import SPOT
 from gpuprov.store.lock import hold_site
 
@@ -105,7 +105,15 @@ def start(path: Path, names: Sequence[str], *, report: Report, seconds: float = 
         # A start gives another public address.
         health = _health(place, made)
         there = sort_hosts(made, health, region=place.cloud.region).running
-        told = wait_for_hosts(place.account, there, folder=place.folder, report=report, seconds=seconds, cancel=cancel)
+        told = wait_for_hosts(
+            place.account,
+            there,
+            folder=place.folder,
+            report=report,
+            seconds=seconds,
+            cancel=cancel,
+            jump=jump_of(place.cloud, site.path),
+        )
         others, silent = split_silent(told, {host.name for host in there.hosts})
         missing = tuple(found.diagnostic for found in silent.values())
         return Power(hosts=_rows(made, health, {}, place), diagnostics=(*others, *missing))

@@ -1,7 +1,9 @@
 """The hosts' end."""
 
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from app_world import World, make_world
@@ -9,6 +11,7 @@ from click.testing import CliRunner
 from ground_builders import SPEC
 
 from gpuprov.app import expiry
+from gpuprov.app.ground import UpRequest
 from gpuprov.cli.commands import destroy
 from gpuprov.model.diagnostic import GpuprovError, Severity
 
@@ -39,18 +42,24 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 def test_the_end_is_counted_from_the_first_host(
     world: World, monkeypatch: pytest.MonkeyPatch, now: str, due: object, severity: Severity, words: str
 ) -> None:
-    moment = expiry.datetime.fromisoformat(f"{now}+00:00").timestamp()
-    monkeypatch.setattr(expiry.time, "time", lambda: moment)
+    moment = datetime.fromisoformat(f"{now}+00:00").timestamp()
+    monkeypatch.setattr("gpuprov.app.expiry.time.time", lambda: moment)
     end = expiry.look_at_end(world.site.path, None)
     assert end is not None
     assert end.due is due
     (told,) = [d for d in world.up().diagnostics if d.code == "GP-CLOUD-059"]
     assert told.severity is severity
     assert words in told.summary
-    ran: list[bool] = []
-    monkeypatch.setattr(destroy, "apply", lambda request, **_: ran.append(request.release) or 0)
+    ran: list[UpRequest] = []
+
+    def apply(request: UpRequest, **_: Any) -> int:
+        ran.append(request)
+        return 0
+
+    monkeypatch.setattr(destroy, "apply", apply)
     done = CliRunner().invoke(destroy.command, ["-f", str(world.site.path), "--expired"], standalone_mode=False)
-    assert (done.return_value, ran) == (0, [True] if due else [])
+    assert done.return_value == 0
+    assert [(request.release, request.target) for request in ran] == ([(True, "cloud")] if due else [])
 
 
 def test_without_hosts_nothing_is_due(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
