@@ -45,6 +45,7 @@ def instance(name: str, *, type_: str = "g6.xlarge") -> dict[str, Any]:
         "placement_group": None,
         "identity": None,
         "instance_profile": None,
+        "market": None,
         "user_data": "#cloud-config\n",
         "replace": False,
         "tags": tags("instance", name, pool="train"),
