@@ -63,6 +63,7 @@ ACTIONS = {
     "kms": "Decrypt DescribeKey Encrypt GenerateDataKey",
     "ssm": "GetParameter GetParameters",
     "servicequotas": "GetServiceQuota ListServiceQuotas GetAWSDefaultServiceQuota",
+    "resource-groups": "ListGroupResources",
     "elasticfilesystem": """
         CreateFileSystem CreateMountTarget DeleteFileSystem DeleteMountTarget DescribeFileSystems
         DescribeLifecycleConfiguration DescribeMountTargetSecurityGroups DescribeMountTargets
@@ -90,7 +91,7 @@ def main() -> None:
     for service, names in ACTIONS.items():
         for name in sorted(names.split()):
             row = reference[service]["privileges"][name]["resource_types"]
-            actions[f"{service}:{name}"] = _row(row)
+            actions[f"{service}:{name}"] = _row(row, reference[service]["resources"])
             arns |= {f"{service}:{kind}": reference[service]["resources"][kind]["arn"] for kind in row if kind}
     lines = [
         "{",
@@ -107,14 +108,18 @@ def main() -> None:
     TARGET.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _row(types: dict[str, Any]) -> dict[str, list[str]]:
-    """A row of the table: the types with the keys that the lab can fill."""
-    return {
-        f"{kind}!" if about["required"] else kind: [
-            key.replace("${TagKey}", "") for key in KEYS if key in about["condition_keys"]
-        ]
-        for kind, about in types.items()
-    }
+def _row(types: dict[str, Any], resources: dict[str, Any]) -> dict[str, list[str]]:
+    """A row of the table: the types with the keys that the lab can fill.
+
+    EC2 says for each action which keys it has for a type; the other services say it of the type alone.
+    """
+    row = {}
+    for kind, about in types.items():
+        told = set(about["condition_keys"])
+        if kind and not any(key.startswith("ec2:") for other in types.values() for key in other["condition_keys"]):
+            told |= {key for key in resources[kind]["condition_keys"] if key.startswith("aws:ResourceTag/")}
+        row[f"{kind}!" if about["required"] else kind] = [key.replace("${TagKey}", "") for key in KEYS if key in told]
+    return row
 
 
 if __name__ == "__main__":

@@ -50,6 +50,8 @@ class Ground:
     """Whether hosts reach out by NAT gateways."""
     services: bool = False
     """Whether AWS's services have interface endpoints."""
+    placement: bool = False
+    """Whether hosts stand close together."""
     shares: bool = False
     """Whether there are file systems of EFS."""
     existing_tags: tuple[Mapping[str, str], ...] = ()
@@ -72,7 +74,7 @@ class Ground:
 
     def ec2(self, kind: str) -> str:
         """ARN of all of the account's resources of a kind in the region; `*` is every kind."""
-        return f"arn:{self.partition}:ec2:{self.region}:{self.account}:{kind}/*"
+        return f"arn:{self.partition}:ec2:{self.region}:{self.account}:{kind if kind == '*' else f'{kind}/*'}"
 
     def shared(self, kind: str, name: str = "*") -> str:
         """ARN of images or snapshots, which have no account in theirs."""

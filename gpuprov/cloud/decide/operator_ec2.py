@@ -16,7 +16,7 @@ _LOOK: Final = (
     " DescribeInternetGateways DescribeNetworkAcls DescribeRouteTables DescribeSecurityGroupRules"
     " DescribeSecurityGroups DescribeSubnets DescribeVolumes DescribeVpcEndpoints DescribeVpcs"
     # What an interrupted run left is looked for among these too, whatever the spec says now.
-    " DescribeAddresses DescribeNatGateways"
+    " DescribeAddresses DescribeNatGateways DescribePlacementGroups"
 )
 _LOOK_MORE: Final = (
     "DescribeInstanceCreditSpecifications DescribeInstanceTypes DescribeNetworkInterfaces DescribePrefixLists"
@@ -29,6 +29,7 @@ _KINDS: Final = {
     _GROUPS: "security-group security-group-rule",
     _NETWORK: "internet-gateway route-table subnet vpc vpc-endpoint",
     _NAT: "elastic-ip natgateway",
+    "CreatePlacementGroup": "placement-group",
     "CreateVolume": "volume",
 }
 """Actions that make something -> what they make."""
@@ -49,8 +50,9 @@ def _looking(ground: Ground) -> Iterator[Grant]:
     extra = each("image", "DescribeSnapshots", prefix=_P)
     extra |= each("up", "DescribeIamInstanceProfileAssociations", prefix=_P) if ground.roles or ground.brought else {}
     extra |= each("preview up", "DescribeCapacityReservations", prefix=_P) if ground.reservations else {}
+    extra |= each("preview up destroy", "elasticfilesystem:DescribeFileSystems") if ground.shares else {}
     extra |= each("preview up image", "DescribeVpcEndpointServices", prefix=_P) if ground.services else {}
-    # EC2's listings know no resources: they are allowed whole, in one region.
+    # Listings know no resources: they are allowed whole, in one region.
     yield Grant(sid="Look", actions=each(ALL, _LOOK, prefix=_P) | extra, resources={"*": ALL}, condition=ground.here)
     yield Grant(
         sid="LookAsTheProvider",
@@ -78,10 +80,11 @@ def _looking(ground: Ground) -> Iterator[Grant]:
 
 def _made(ground: Ground) -> dict[str, str]:
     """Actions that make something -> the commands that need them."""
-    there = {_GROUPS: MAKING, _NETWORK: MAKING, _NAT: MAKING, "CreateVolume": "up"}
+    there = {_GROUPS: MAKING, _NETWORK: MAKING, _NAT: MAKING, "CreatePlacementGroup": "up", "CreateVolume": "up"}
     unwanted = (
         *(() if ground.own_network else (_NETWORK,)),
         *(() if ground.nat else (_NAT,)),
+        *(() if ground.placement else ("CreatePlacementGroup",)),
         *(() if ground.volumes else ("CreateVolume",)),
     )
     return {actions: commands for actions, commands in there.items() if actions not in unwanted}
@@ -186,7 +189,7 @@ def _changing(ground: Ground) -> Grant:
     )
     nat = " CreateNatGateway" if ground.nat else ""
     roles = " AssociateIamInstanceProfile ReplaceIamInstanceProfileAssociation"
-    services = " ModifyVpcEndpoint" if ground.own_network else ""
+    services = " ModifyVpcEndpoint" if ground.own_network and (ground.nat or ground.services) else ""
     return Grant(
         sid="ChangeOurs",
         actions=each(MAKING, f"{_GROUPS} RevokeSecurityGroupEgress RunInstances{network}{nat}", prefix=_P)
@@ -218,6 +221,7 @@ def _ending(ground: Ground) -> Grant:
             prefix=_P,
         )
         | (each("up destroy", "DeleteVolume", prefix=_P) if ground.volumes and ground.delete_data else {})
+        | (each("up destroy", "DeletePlacementGroup", prefix=_P) if ground.placement else {})
         | each("image", "DeleteSnapshot DeregisterImage", prefix=_P),
         resources={ground.ec2("*"): ENDING} | {ground.shared(kind): "image" for kind in ("image", "snapshot")},
         condition=ground.ours,

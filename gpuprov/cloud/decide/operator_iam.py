@@ -37,7 +37,7 @@ def iam_grants(ground: Ground) -> Iterator[Grant]:
 
 
 def _roles(ground: Ground, roles: list[str]) -> Iterator[Grant]:
-    bound = {"StringEquals": {"iam:PermissionsBoundary": ground.boundary}} if ground.boundary else {}
+    bound = {"ArnEquals": {"iam:PermissionsBoundary": ground.boundary}} if ground.boundary else {}
     yield Grant(
         sid="MakeRoles",
         actions=each("up", "CreateRole PutRolePolicy", prefix=_P)

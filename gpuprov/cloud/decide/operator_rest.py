@@ -34,13 +34,9 @@ def _shares(ground: Ground) -> Iterator[Grant]:
     systems = f"arn:{ground.partition}:elasticfilesystem:{ground.region}:{ground.account}:file-system/*"
     yield Grant(
         sid="LookAtShares",
-        actions=each(
-            _STACK,
-            "DescribeFileSystems DescribeMountTargetSecurityGroups DescribeMountTargets",
-            prefix=_EFS,
-        ),
-        resources={systems: _STACK, "*": _STACK},
-        condition=ground.here,
+        actions=each(_STACK, "DescribeMountTargetSecurityGroups DescribeMountTargets", prefix=_EFS),
+        resources={systems: _STACK},
+        condition=ground.ours,
     )
     yield Grant(
         sid="MakeShares",

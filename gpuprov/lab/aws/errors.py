@@ -1,10 +1,13 @@
 """AWS's refusals: as exceptions for moto's hooks, and as answers of each service's own form."""
 
+import json
 from typing import Any
 from xml.sax.saxutils import escape
 
 from moto.ec2.exceptions import EC2ClientError
 
+_XML = frozenset({"ec2", "iam", "s3", "sts"})
+"""Services that write their errors as XML; the others write JSON."""
 STATUSES = {"InsufficientInstanceCapacity": 500, "UnauthorizedOperation": 403, "AuthFailure": 401}
 """EC2 errors that do not answer 400, as moto's all do ("Error codes for the Amazon EC2 API", 2026-11)."""
 
@@ -26,6 +29,8 @@ def error_body(service: str, code: str, message: str) -> str:
     head = '<?xml version="1.0" encoding="UTF-8"?>\n'
     if service == "ec2":
         return f"{head}<Response><Errors><Error>{what}</Error></Errors><RequestID>gpuprov-lab</RequestID></Response>"
+    if service not in _XML:
+        return json.dumps({"__type": code, "ErrorCode": code, "message": message, "Message": message})
     if service == "s3":
         return f"{head}<Error>{what}<RequestId>gpuprov-lab</RequestId></Error>"
     whole = f"<Error><Type>Sender</Type>{what}</Error><RequestId>gpuprov-lab</RequestId>"

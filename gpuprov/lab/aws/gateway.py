@@ -222,7 +222,9 @@ def _not_valid(call: ApiRequest) -> _Answer | None:
 
 def _error(call: ApiRequest, code: str, message: str, status: int) -> _Answer:
     """Return an error in the service's own form."""
-    return status, [("Content-Type", "text/xml")], error_body(call.service, code, message).encode()
+    # The type of a JSON error stands in a header too: a service that is called by path has it nowhere else.
+    headers = [("Content-Type", "text/xml"), ("X-Amzn-ErrorType", code)]
+    return status, headers, error_body(call.service, code, message).encode()
 
 
 def _json(value: Any, *, status: int = 200) -> Response:

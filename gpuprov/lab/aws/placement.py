@@ -46,6 +46,12 @@ def placement_additions() -> tuple[Addition, ...]:
     )
 
 
+def group_id(backend: Any, name: str) -> str | None:
+    """The id of a placement group, which has its tags; None when there is none of this name."""
+    found = _groups(backend).get(name)
+    return found.id if found is not None else None
+
+
 def _create(response: Any) -> ActionResult:
     """CreatePlacementGroup."""
     backend, name = response.ec2_backend, response._get_param("GroupName")  # noqa: SLF001 (moto has no other way)

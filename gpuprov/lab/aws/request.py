@@ -1,12 +1,15 @@
 """One call of the API as the lab reads it before moto does: service, action, parameters."""
 
 import io
+import json
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl
+
+from gpuprov.lab.aws.rest import rest_action
 
 _S3_PARTS = {
     "policy": "BucketPolicy",
@@ -39,7 +42,7 @@ class ApiRequest:
     region: str = ""
     """As in the signature."""
     path: str = ""
-    """Of a call of S3: `/BUCKET/KEY`."""
+    """Of a call of S3: `/BUCKET/KEY`; of another that is no query call, with its query."""
 
     def matches(self, pattern: str) -> bool:
         """Whether an action pattern means this call: "ec2:RunInstances", "RunInstances", "s3:*", "*"."""
@@ -69,12 +72,41 @@ def read_request(environ: dict[str, Any]) -> ApiRequest:
         action = s3_action(environ["REQUEST_METHOD"], path, environ.get("QUERY_STRING", ""))
         return ApiRequest(service=service, action=action, region=region, path=path)
     if not environ.get("CONTENT_TYPE", "").startswith(_FORM):
+        path = environ.get("PATH_INFO", "/")
         action = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
-        return ApiRequest(service=service, action=action, region=region)
-    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-    environ["wsgi.input"] = io.BytesIO(body)
+        return ApiRequest(
+            service=service,
+            action=action or rest_action(service, environ["REQUEST_METHOD"], path),
+            parameters=_members(_body(environ)),
+            region=region,
+            path=f"{path}?{environ.get('QUERY_STRING', '')}",
+        )
+    body = _body(environ)
     parameters = dict(parse_qsl(body.decode(), keep_blank_values=True))
     return ApiRequest(service=service, action=parameters.get("Action", ""), parameters=parameters, region=region)
+
+
+def _body(environ: dict[str, Any]) -> bytes:
+    """Return the body of a call, and put it back."""
+    body: bytes = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+    environ["wsgi.input"] = io.BytesIO(body)
+    return body
+
+
+def _members(body: bytes) -> dict[str, str]:
+    """Return the plain members of a JSON body, and its tags as a query call has them; none of another body."""
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    plain = {name: value for name, value in found.items() if isinstance(value, str)}
+    tags = found.get("Tags")
+    for number, tag in enumerate(tags if isinstance(tags, list) else (), start=1):
+        plain[f"Tags.member.{number}.Key"] = str(tag.get("Key"))
+        plain[f"Tags.member.{number}.Value"] = str(tag.get("Value"))
+    return plain
 
 
 def signed_service(authorization: str) -> str:

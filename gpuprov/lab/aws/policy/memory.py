@@ -4,8 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from moto.efs.models import efs_backends
 from moto.iam.models import iam_backends
 
+from gpuprov.lab.aws.placement import group_id
 from gpuprov.lab.aws.policy.reading import listed
 from gpuprov.lab.aws.request import ApiRequest
 
@@ -28,6 +30,10 @@ _KINDS: Final = {
 }
 """How an id begins -> type of resource, as the reference calls it (EC2 User Guide, Resource IDs)."""
 _ID: Final = re.compile(r"([a-z]+)-[0-9a-f]{8,17}")
+_PLACEMENT: Final = frozenset({("DeletePlacementGroup", "GroupName"), ("RunInstances", "Placement.GroupName")})
+"""Where a call names a placement group, which goes by its name."""
+_TAG: Final = re.compile(r"(^|\.)Tag\.\d+\.")
+"""A tag may hold the id of something that the call does not touch."""
 _GLOBAL: Final = "aws"
 """moto's region of services that have none: the partition's name."""
 
@@ -48,19 +54,19 @@ class MotoMemory:
         """Type of resource -> ids that the call names, and those that an association which it names joins."""
         found: dict[str, list[str]] = {}
         for name, value in call.parameters.items():
-            if name.startswith("Filter."):
+            if name.startswith("Filter.") or _TAG.search(name):
                 continue
             for identity in (value, *self._joined(value)):
                 match = _ID.fullmatch(identity)
                 if match and match[1] in _KINDS:
                     found.setdefault(_KINDS[match[1]], []).append(identity)
-            if name == "GroupName" and call.action.endswith("PlacementGroup"):
+            if (call.action, name) in _PLACEMENT:
                 found.setdefault("placement-group", []).append(value)
         return {kind: listed(ids) for kind, ids in found.items()}
 
     def tags(self, identity: str) -> Mapping[str, str]:
         """Tags of a resource of EC2."""
-        return dict(self._ec2.tags.get(identity, {}))
+        return dict(self._ec2.tags.get(group_id(self._ec2, identity) or identity, {}))
 
     def type_of(self, instance: str) -> str:
         """Type of an instance; empty for none."""
@@ -82,6 +88,25 @@ class MotoMemory:
         """ARN of a role's permissions boundary; empty for none."""
         found = next((each for each in self._iam.get_roles() if each.name == role), None)
         return str(found.permissions_boundary_arn or "") if found is not None else ""
+
+    def file_system(self, call: ApiRequest) -> str:
+        """Id of the file system of EFS that a call names, itself or by one of its mount targets; empty for none."""
+        text = " ".join((call.path, *call.parameters.values()))
+        if found := re.search(r"\bfs-[0-9a-f]+", text):
+            return found[0]
+        target = re.search(r"\bfsmt-[0-9a-f]+", text)
+        there = self._efs.mount_targets_by_id.get(target[0]) if target else None
+        return str(there.file_system_id) if there is not None else ""
+
+    def share_tags(self, system: str) -> Mapping[str, str]:
+        """Tags of a file system of EFS."""
+        if system not in self._efs.file_systems_by_id:
+            return {}
+        return {tag["Key"]: tag["Value"] for tag in self._efs.list_tags_for_resource(system)}
+
+    @property
+    def _efs(self) -> Any:
+        return efs_backends[self.account][self._ec2.region_name]
 
     @property
     def _iam(self) -> Any:

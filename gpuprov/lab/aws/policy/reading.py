@@ -59,6 +59,12 @@ class Memory(Protocol):
     def boundary(self, role: str) -> str:
         """ARN of a role's permissions boundary; empty for none."""
 
+    def file_system(self, call: ApiRequest) -> str:
+        """Id of the file system of EFS that a call is about; empty for none."""
+
+    def share_tags(self, system: str) -> Mapping[str, str]:
+        """Tags of a file system of EFS."""
+
 
 def read(call: ApiRequest, memory: Memory) -> tuple[Asked, ...]:
     """Everything that a call asks for; nothing when it needs no permission.
@@ -81,8 +87,10 @@ def read(call: ApiRequest, memory: Memory) -> tuple[Asked, ...]:
         found += _tags_of_what_is_made(call, memory)
     elif call.service == "iam":
         found += _of_iam(call, name, row, given, memory)
+    elif call.service == "elasticfilesystem":
+        found += _of_efs(call, name, row, given, memory)
     else:
-        found += _plain(call, name, row, given)
+        found.append(_plain(call, name, row, given))
     role = memory.passed_role(call) if name in _PASSING else ""
     if role:
         to = {"iam:PassedToService": ("ec2.amazonaws.com",)} if call.service == "ec2" else {}
@@ -167,9 +175,25 @@ def _of_s3(call: ApiRequest, row: table.Action) -> Iterator[Asked]:
         yield Asked(action="s3:DeleteObjectVersion", resource=resource, context=context)
 
 
-def _plain(call: ApiRequest, name: str, row: table.Action, given: Mapping[str, tuple[str, ...]]) -> Iterator[Asked]:
-    resource = call.parameters.get("RoleArn", "*") if name == "sts:AssumeRole" else "*"
-    yield Asked(action=name, resource=resource, context=_kept(given, row.keys))
+def _of_efs(
+    call: ApiRequest, name: str, row: table.Action, given: Mapping[str, tuple[str, ...]], memory: Memory
+) -> Iterator[Asked]:
+    asked = _asked_tags(_member_tags(call))
+    keys = row.keys.union(*(kind.keys for kind in row.types))
+    if call.action == "CreateFileSystem":
+        resource = _arn("elasticfilesystem", "file-system", _NEW, call, memory.account)
+        yield Asked(action=name, resource="*", context=_kept({**given, **asked}, keys))
+        yield Asked(action="elasticfilesystem:TagResource", resource=resource, context={**given, **asked})
+        return
+    system = memory.file_system(call)
+    context = {**given, **asked, **{f"aws:ResourceTag/{k}": (v,) for k, v in memory.share_tags(system).items()}}
+    resource = _arn("elasticfilesystem", "file-system", system, call, memory.account) if system else "*"
+    yield Asked(action=name, resource=resource, context=_kept(context, keys))
+
+
+def _plain(call: ApiRequest, name: str, row: table.Action, given: Mapping[str, tuple[str, ...]]) -> Asked:
+    named = {"sts:AssumeRole": "RoleArn", "resource-groups:ListGroupResources": "Group"}.get(name, "")
+    return Asked(action=name, resource=call.parameters.get(named, "*"), context=_kept(given, row.keys))
 
 
 def _request_context(call: ApiRequest, name: str) -> dict[str, str]:

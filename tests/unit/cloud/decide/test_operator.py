@@ -26,6 +26,7 @@ WHOLE = replace(
     nat=True,
     services=True,
     shares=True,
+    placement=True,
     existing_tags=({"team": "ml"},),
     reservations=("cr-0123456789abcdef0",),
     state=("states", "gpu/train"),
@@ -100,7 +101,7 @@ def test_only_the_locks_base_image_and_the_specs_own_are_started_from() -> None:
 
 def test_a_role_can_be_made_only_within_its_bound_and_its_trust_never_changes() -> None:
     made = statements(WHOLE)["MakeRoles"]
-    assert made["Condition"] == {"StringEquals": {"iam:PermissionsBoundary": WHOLE.boundary}}
+    assert made["Condition"] == {"ArnEquals": {"iam:PermissionsBoundary": WHOLE.boundary}}
     assert {"iam:CreateRole", "iam:PutRolePolicy"} <= set(made["Action"])
     assert not {"iam:UpdateAssumeRolePolicy", "iam:DeleteRolePermissionsBoundary"} & actions(WHOLE)
 

@@ -6,7 +6,9 @@ import pytest
 import yaml
 
 from gpuprov.lab.aws.request import ApiRequest, read_request, s3_action, signed_service
+from gpuprov.lab.aws.rest import rest_action
 
+MOUNT_TARGET_GROUPS = "DescribeMountTargetSecurityGroups"
 CASES = Path(__file__).parents[3] / "cases" / "lab" / "aws"
 AUTHORIZATION = "AWS4-HMAC-SHA256 Credential=AKIA/20261130/us-east-1/{}/aws4_request, SignedHeaders=host, Signature=0"
 
@@ -36,9 +38,43 @@ def test_a_json_call_is_known_by_its_target() -> None:
         "HTTP_AUTHORIZATION": AUTHORIZATION.format("kms"),
         "CONTENT_TYPE": "application/x-amz-json-1.1",
         "HTTP_X_AMZ_TARGET": "TrentService.CreateKey",
+        "REQUEST_METHOD": "POST",
         "wsgi.input": io.BytesIO(b"{}"),
     }
-    assert read_request(environ) == ApiRequest(service="kms", action="CreateKey")
+    call = read_request(environ)
+    assert (call.service, call.action, call.region) == ("kms", "CreateKey", "us-east-1")
+
+
+def test_a_call_by_method_and_path_has_its_action_and_its_members() -> None:
+    body = b'{"CreationToken": "t", "Encrypted": true, "Tags": [{"Key": "a", "Value": "b"}]}'
+    environ = {
+        "HTTP_AUTHORIZATION": AUTHORIZATION.format("elasticfilesystem"),
+        "CONTENT_TYPE": "application/json",
+        "CONTENT_LENGTH": str(len(body)),
+        "REQUEST_METHOD": "POST",
+        "PATH_INFO": "/2015-02-01/file-systems",
+        "wsgi.input": io.BytesIO(body),
+    }
+    call = read_request(environ)
+    assert call.action == "CreateFileSystem"
+    assert call.parameters == {"CreationToken": "t", "Tags.member.1.Key": "a", "Tags.member.1.Value": "b"}
+    assert environ["wsgi.input"].read() == body
+
+
+@pytest.mark.parametrize(
+    ("service", "method", "path", "action"),
+    [
+        ("elasticfilesystem", "GET", "/2015-02-01/file-systems", "DescribeFileSystems"),
+        ("elasticfilesystem", "DELETE", "/2015-02-01/file-systems/fs-0a1b", "DeleteFileSystem"),
+        ("elasticfilesystem", "GET", "/2015-02-01/mount-targets/fsmt-0a1b/security-groups", MOUNT_TARGET_GROUPS),
+        ("elasticfilesystem", "POST", "/2015-02-01/resource-tags/fs-0a1b", "TagResource"),
+        ("elasticfilesystem", "PATCH", "/2015-02-01/file-systems", ""),
+        ("resource-groups", "POST", "/list-group-resources", "ListGroupResources"),
+        ("lambda", "GET", "/2015-03-31/functions", ""),
+    ],
+)
+def test_an_action_by_method_and_path(service: str, method: str, path: str, action: str) -> None:
+    assert rest_action(service, method, path) == action
 
 
 @pytest.mark.parametrize("text", ["", "Basic x", "AWS4-HMAC-SHA256 Credential=a/b/c", "AWS AKIA:sig"])

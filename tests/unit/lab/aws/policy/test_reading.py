@@ -35,6 +35,12 @@ class Paper:
     def passed_role(self, call: ApiRequest) -> str:
         return "arn:aws:iam::1:role/r" if call.parameters.get("IamInstanceProfile.Name") else ""
 
+    def file_system(self, call: ApiRequest) -> str:
+        return "fs-1" if "fs-1" in call.path else ""
+
+    def share_tags(self, system: str) -> Mapping[str, str]:
+        return {"gpuprov:spec": "train"} if system == "fs-1" else {}
+
     def boundary(self, role: str) -> str:
         return "arn:aws:iam::1:policy/bound" if role == "bounded" else ""
 
@@ -124,6 +130,17 @@ def test_what_changes_a_role_is_told_of_its_bound(role: str, bound: object) -> N
 )
 def test_a_bucket_and_what_is_in_it(action: str, path: str, asked: set[tuple[str, str]]) -> None:
     assert set(ask("s3", action, path)) == asked
+
+
+def test_a_file_system_is_told_apart_by_its_tags() -> None:
+    arn = "arn:aws:elasticfilesystem:us-east-1:1:file-system"
+    there = ask("elasticfilesystem", "DeleteFileSystem", "/2015-02-01/file-systems/fs-1")
+    assert there == {
+        ("elasticfilesystem:DeleteFileSystem", f"{arn}/fs-1"): {"aws:ResourceTag/gpuprov:spec": ("train",)}
+    }
+    made = ask("elasticfilesystem", "CreateFileSystem", Tags_member_1_Key="a", Tags_member_1_Value="b")
+    assert set(made) == {("elasticfilesystem:CreateFileSystem", "*"), ("elasticfilesystem:TagResource", f"{arn}/new")}
+    assert all(context["aws:RequestTag/a"] == ("b",) for context in made.values())
 
 
 def test_who_one_is_may_always_be_asked() -> None:
