@@ -39,6 +39,8 @@ ENVIRONMENT = {
 TURN = Path("/run/gpuprov-packages.lock")
 ENDED = ("exited", "failed", "dead")
 """States of a unit that has ended; in any other one its processes may still be at work."""
+ASK_EVERY = 3.0
+"""Seconds between two questions to systemd for a unit that is waited for: its result file tells more cheaply."""
 PATIENCE = 60.0
 """Seconds in which systemd must answer again: it does not for a while when it or dbus is upgraded itself."""
 _FLOCK = "hhqqi4x"
@@ -55,12 +57,15 @@ class Units:
         run: runs an argument list and returns (status, stdout, stderr).
         folder: where requests, logs and results lie.
         patience: seconds in which systemd must answer.
+        ask_every: seconds between two questions to systemd while a unit is waited for.
     """
 
-    def __init__(self, run, folder: Path = FOLDER, patience: float = PATIENCE) -> None:  # noqa: ANN001 - run_command's form
+    def __init__(self, run, folder: Path = FOLDER, patience: float = PATIENCE, ask_every: float = ASK_EVERY) -> None:  # noqa: ANN001 - run_command's form
         self._run = run
         self._folder = folder
         self._patience = patience
+        self._ask_every = ask_every
+        self._asked: dict[str, float] = {}
 
     def running(self) -> list[str]:
         """Units of gpuprov that still run.
@@ -107,10 +112,17 @@ class Units:
         return status, (err or out).strip()
 
     def result(self, identity: str) -> int | None:
-        """The exit status of a transaction; None while it runs, 255 when it ended without saying how."""
+        """The exit status of a transaction; None while it runs, 255 when it ended without saying how.
+
+        It is asked for often: dpkg works for a minute, and each question to systemd takes time from it.
+        """
         path = self._folder / identity / "result.json"
         if path.exists():
             return int(json.loads(path.read_text())["status"])
+        now = time.monotonic()
+        if now - self._asked.get(identity, -self._ask_every) < self._ask_every:
+            return None
+        self._asked[identity] = now
         if f"{PREFIX}{identity}.service" in self.running():
             return None
         # The unit may have ended between the two looks.

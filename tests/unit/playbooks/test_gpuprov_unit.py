@@ -42,7 +42,7 @@ def systemd() -> Systemd:
 
 @pytest.fixture
 def units(systemd: Systemd, tmp_path: Path) -> unit.Units:
-    return unit.Units(systemd, folder=tmp_path / "transactions")
+    return unit.Units(systemd, folder=tmp_path / "transactions", ask_every=0.0)
 
 
 def test_commands_run_in_order_and_the_first_that_fails_ends_the_unit(units: unit.Units) -> None:
@@ -84,6 +84,16 @@ def test_a_running_unit_has_no_result_yet_and_one_that_vanished_has_failed(units
     del systemd.units["gpuprov-transaction-a.service"]
     assert units.wait(0) == ""
     assert units.result("a") == 255
+
+
+def test_systemd_is_asked_now_and_then_and_the_result_is_looked_for_each_time(systemd: Systemd, tmp_path: Path) -> None:
+    patient = unit.Units(systemd, folder=tmp_path, ask_every=3600.0)
+    systemd.units["gpuprov-transaction-a.service"] = "running"
+    assert [patient.result("a") for _ in range(5)] == [None] * 5
+    assert len(systemd.calls) == 1
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "result.json").write_text('{"status": 0}')
+    assert patient.result("a") == 0
 
 
 def test_no_answer_is_not_an_empty_list(units: unit.Units, systemd: Systemd, monkeypatch: pytest.MonkeyPatch) -> None:
