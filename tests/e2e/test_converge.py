@@ -52,7 +52,7 @@ class Play:
 
     def with_package(self, name: str) -> HostWant:
         """The want with one more package of the OS archive, at the version that the archive has."""
-        version = self.root(f"apt-get update -qq >&2; apt-cache policy {name} | awk '/Candidate:/{{print $2}}'")
+        version = self.root(f"apt-cache policy {name} | awk '/Candidate:/{{print $2}}'")
         row = PackageWant(name=name, version=version, arch="amd64", source="os", sha256="")
         pool = replace(self.want.pool, packages=(*self.want.pool.packages, row))
         return replace(self.want, pool=pool)
@@ -60,8 +60,9 @@ class Play:
 
 @pytest.fixture
 def play(fresh_lab: Callable[..., LabSite], tmp_path: Path) -> Play:
-    """A node that nobody has touched, and what it should be."""
+    """A node that nobody has touched but to fetch its package lists, and what it should be."""
     site = fresh_lab("play", train=0, cpu=1)
+    site.root(site.names[0], "apt-get update -qq >&2")
     site.run("lock")
     opened = open_site(site.folder / "gpuprov.yaml")
     lock, _ = open_lock(opened)
