@@ -9,7 +9,7 @@ from gpuprov.cloud.console import find_host_keys
 from gpuprov.cloud.ssh_keys import PublicKey
 from gpuprov.cloud.types import MadeHost
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
-from gpuprov.provision.host_keys import Record, accept, address_of, read_record, update_record
+from gpuprov.provision.host_keys import RECORD, Record, accept, address_of, read_record, update_record
 from gpuprov.transport.known_hosts import fingerprint
 from gpuprov.transport.offered import offered_keys
 
@@ -37,7 +37,7 @@ def trust_existing(
 ) -> dict[str, Diagnostic]:
     """Have a verified host key of each instance on record.
 
-    An instance that has one on record is not looked at again. A fingerprint of the spec counts more than the console:
+    An instance that has one on record is not asked again. A fingerprint of the spec counts more than the console:
     it may show keys that somebody has changed since, or none, since EC2 keeps its last 64 KiB only.
 
     Args:
@@ -51,13 +51,17 @@ def trust_existing(
         Host's name -> why it is not trusted: GP-CLOUD-017; GP-CLOUD-016 where it does not answer.
     """
     record = read_record(folder)
+    refused = {
+        host.name: told
+        for host in hosts
+        if (told := _contradicted(host, record, fingerprints.get(host.instance_id, ""))) is not None
+    }
     new = [host for host in hosts if host.instance_id not in record]
     if not new:
-        return {}
+        return refused
     with ThreadPoolExecutor(max_workers=min(len(new), _WIDTH)) as threads:
         looks = threads.map(lambda host: _keys(account, host, fingerprints.get(host.instance_id, ""), offered), new)
         answers = list(zip(new, looks, strict=True))
-    refused: dict[str, Diagnostic] = {}
 
     def take_in(record: Record) -> Record:
         for host, found in answers:
@@ -72,6 +76,18 @@ def trust_existing(
 
     update_record(folder, take_in)
     return refused
+
+
+def _contradicted(host: MadeHost, record: Record, given: str) -> Diagnostic | None:
+    known = record.get(host.instance_id)
+    if known is None or not given or given in {fingerprint(key.blob) for key in known.keys}:
+        return None
+    return _unknown(
+        host,
+        f"the fingerprint that the spec gives of {host.instance_id} is not that of the key on record",
+        "\n".join((f"the spec says {given}", *(f"on record is {k.type} {fingerprint(k.blob)}" for k in known.keys))),
+        f"find out which is right; when it is the spec's, delete the instance's entry in {RECORD}",
+    )
 
 
 def _keys(account: Account, host: MadeHost, given: str, offered: Offered) -> tuple[PublicKey, ...] | Diagnostic:

@@ -95,3 +95,13 @@ def test_another_key_than_the_fingerprints_is_refused_whatever_the_console_says(
 def test_a_host_that_does_not_answer(tmp_path: Path) -> None:
     told = trust_existing(Account(), [HOST], {"i-1": "SHA256:x"}, folder=tmp_path, offered=silent)["a"]
     assert (told.code, "no way to 198.18.0.1" in told.summary) == ("GP-CLOUD-016", True)
+
+
+def test_a_fingerprint_that_contradicts_the_record_is_refused(tmp_path: Path) -> None:
+    assert KEY is not None
+    assert trust_existing(Account(SHOWN), [HOST], {}, folder=tmp_path, offered=nobody) == {}
+    right, wrong = fingerprint(KEY.blob), "SHA256:" + "A" * 43
+    assert trust_existing(Account(), [HOST], {"i-1": right}, folder=tmp_path, offered=nobody) == {}
+    told = trust_existing(Account(), [HOST], {"i-1": wrong}, folder=tmp_path, offered=nobody)["a"]
+    assert told.code == "GP-CLOUD-017"
+    assert f"the spec says {wrong}\non record is ssh-ed25519 {right}" in told.detail
