@@ -25,6 +25,7 @@ GROUPS: Final = {
     "GP-PAR": "Parity",
     "GP-PRE": "Before anything is touched",
     "GP-PLAN": "Plans",
+    "GP-STO": "Storage",
     "GP-CONV": "Converging",
     "GP-ROLL": "Rollouts",
     "GP-BACK": "Going back",
