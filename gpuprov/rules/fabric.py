@@ -12,6 +12,10 @@ from gpuprov.rules.answer import Answer, Said, Verdict, unknown
 from gpuprov.rules.facts import PoolFacts
 
 _RULE: Final = "GP-RULE-006"
+_NODES: Final = "/etc/nvidia-imex/nodes_config.cfg"
+"""One address a line, the same on every host of an NVLink domain (NVIDIA IMEX Service for NVLink Networks, Deployment
+Models, updated 2025-07-02, read 2026-11-30). The guide names RHEL and Ubuntu as systems, and no Debian: gpuprov starts
+the service on none of its own accord."""
 
 
 def fabric_manager(facts: PoolFacts) -> Iterator[Answer]:
@@ -59,7 +63,8 @@ def _exchange(facts: PoolFacts, row: GpuRow) -> Iterator[Answer]:
                 Said(what=f"{companion.id} runs on the host", source=cite(companion, "fabrics", facts.catalog)),
             ),
             consequence="Programs could not use the memory of GPUs in other hosts of the rack.",
-            satisfies=f"add it: `packages: [{companion.service or companion.id}]`; it must equal the driver",
+            satisfies=f"add it: `packages: [{companion.service or companion.id}]`, equal to the driver, and give it the"
+            f" addresses of the rack's hosts: {_NODES} in `files`",
         )
 
 

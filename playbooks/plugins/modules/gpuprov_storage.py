@@ -198,7 +198,11 @@ class Storage:
             raise Failed(place, f"there is no group {error.args[0]}") from None
         if all(read_acl(place, kind) == wanted for kind in KINDS):
             return
-        self.changes.append(f"{place} belongs to {', '.join(entries)}" if entries else f"{place} is nobody's any more")
+        self.changes.append(
+            f"{place} belongs to {', '.join(entries)}"
+            if entries
+            else f"{place} is open to all again, as before gpuprov"
+        )
         if self.module.check_mode:
             return
         for kind in KINDS:
