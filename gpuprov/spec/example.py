@@ -65,6 +65,8 @@ targets:
   #     ranges: {{office: [203.0.113.0/24], monitoring: [198.51.100.7/32]}}   # never the whole world
   #     ssh_from: [office]
   #     open: [{{port: 9100, ranges: [monitoring]}}, {{port: 9400, ranges: [monitoring]}}]
+  #     public: false                  # no public addresses: they reach out by NAT, and are reached by `jump` or a VPN
+  #   jump: {{host: bastion.example, user: ops}}   # its host key is checked against your known_hosts
   #   login_keys: agent                # the keys of your SSH agent, or files of public keys
 
 # What keeps data beside the cloud hosts: a bucket for all of them, and an encrypted disk for each.

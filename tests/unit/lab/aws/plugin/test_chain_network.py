@@ -12,11 +12,13 @@ from lab_account import IMAGE, REGION, TYPE, Cloud, lab_account
 from moto.backends import get_backend
 from moto.core import DEFAULT_ACCOUNT_ID
 
+from gpuprov.cloud import lookup
 from gpuprov.cloud.decide.document import data_document
 from gpuprov.cloud.engine import find_engine
 from gpuprov.cloud.networks_aws import surroundings
 from gpuprov.cloud.stack import CloudStack
 from gpuprov.cloud.types import Document, StackPlace
+from gpuprov.lab.aws.faults import Fault
 from gpuprov.lab.aws.plugin.server import PluginServer
 from gpuprov.spec.cloud import CloudNetworkSpec
 from gpuprov.spec.cloud_network import ExistingNetworkSpec
@@ -126,5 +128,43 @@ def test_a_network_that_is_there_is_used_and_left_as_it_was(lab: tuple[Cloud, Cl
     assert {instance["SubnetId"] for row in found for instance in row["Instances"]} == {subnet}
     more = {name: count - before[name] for name, count in listing(cloud).items() if count != before[name]}
     assert more == {"NetworkInterfaces": 2, "PlacementGroups": 1, "SecurityGroups": 1}
+    remove(stack, asked)
+    assert listing(cloud) == before
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "CreateNatGateway",
+        *(
+            pytest.param(action, marks=pytest.mark.matrix)
+            for action in ("AllocateAddress", "CreateVpcEndpoint", "CreatePlacementGroup", "CreateRoute")
+        ),
+    ],
+)
+def test_what_a_cut_connection_leaves_is_taken_over_and_not_made_twice(
+    lab: tuple[Cloud, CloudStack], action: str
+) -> None:
+    cloud, stack = lab
+    before = listing(cloud)
+    asked = document(cloud, cloud_network(public=False))
+    cloud.account.book.add(Fault(kind="cut", action=action, times=1))
+    assert stack.apply(asked, report=lambda _: None).diagnostics != ()
+    stack.recover(lambda token, key: lookup.find(cloud.client, token, key), lambda _: None, document=asked)
+    stack.preview(asked, report=lambda _: None)
+    assert stack.apply(asked, report=lambda _: None).diagnostics == ()
+    more = {name: count - before[name] for name, count in listing(cloud).items() if count != before[name]}
+    assert more == {
+        "Vpcs": 1,
+        "Subnets": 2,
+        "RouteTables": 3,
+        "InternetGateways": 1,
+        "Addresses": 1,
+        "NatGateways": 1,
+        "VpcEndpoints": 1,
+        "NetworkInterfaces": 3,
+        "PlacementGroups": 1,
+        "SecurityGroups": 2,
+    }
     remove(stack, asked)
     assert listing(cloud) == before
