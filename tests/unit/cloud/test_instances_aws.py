@@ -109,7 +109,7 @@ def test_stopping_one_that_is_terminated_meanwhile(stubbed: Stubber, ec2: Any) -
     stubbed.add_response("describe_instances", {"Reservations": [{"Instances": [row]}]})
     stubbed.add_response("describe_instance_status", {"InstanceStatuses": []})
     with pytest.raises(GpuprovError) as caught:
-        instances_aws.stop(ec2, "i-1", seconds=5, report=lambda _: None)
+        instances_aws.switch(ec2, ["i-1"], on=False, seconds=5, report=lambda _: None)
     assert caught.value.diagnostics[0].code == "GP-CLOUD-016"
     assert "SpotInterruption" in caught.value.diagnostics[0].detail
 
@@ -120,8 +120,35 @@ def test_stopping_ends_in_time(stubbed: Stubber, ec2: Any) -> None:
     stubbed.add_response("describe_instances", {"Reservations": [{"Instances": [row]}]})
     stubbed.add_response("describe_instance_status", {"InstanceStatuses": []})
     with pytest.raises(GpuprovError) as caught:
-        instances_aws.stop(ec2, "i-1", seconds=0, report=lambda _: None)
+        instances_aws.switch(ec2, ["i-1"], on=False, seconds=0, report=lambda _: None)
     assert caught.value.diagnostics[0].code == "GP-CLOUD-024"
+
+
+def test_a_start_waits_for_a_stop_that_is_not_over(stubbed: Stubber, ec2: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpuprov.cloud.waiting.time.sleep", lambda _: None)
+    for state in ("stopping", "stopped"):
+        stubbed.add_response("describe_instances", _one("i-1", state))
+        stubbed.add_response("describe_instance_status", {"InstanceStatuses": []})
+    stubbed.add_response("start_instances", {}, {"InstanceIds": ["i-1"]})
+    for state in ("pending", "running"):
+        stubbed.add_response("describe_instances", _one("i-1", state))
+        stubbed.add_response("describe_instance_status", {"InstanceStatuses": []})
+    instances_aws.switch(ec2, ["i-1"], on=True, seconds=30, report=lambda _: None)
+    stubbed.assert_no_pending_responses()
+
+
+def test_each_instance_that_is_late_is_told(stubbed: Stubber, ec2: Any) -> None:
+    rows = [{"InstanceId": f"i-{n}", "State": {"Name": state}} for n, state in ((1, "stopped"), (2, "stopping"))]
+    stubbed.add_response("stop_instances", {}, {"InstanceIds": ["i-1", "i-2"]})
+    stubbed.add_response("describe_instances", {"Reservations": [{"Instances": rows}]})
+    stubbed.add_response("describe_instance_status", {"InstanceStatuses": []})
+    with pytest.raises(GpuprovError) as caught:
+        instances_aws.switch(ec2, ["i-2", "i-1"], on=False, seconds=0, report=lambda _: None)
+    assert [(d.code, d.address) for d in caught.value.diagnostics] == [("GP-CLOUD-024", "i-2")]
+
+
+def _one(name: str, state: str) -> dict[str, Any]:
+    return {"Reservations": [{"Instances": [{"InstanceId": name, "State": {"Name": state}}]}]}
 
 
 def test_images_in_use_are_those_of_instances_that_may_run_again(
