@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gpuprov.app.cloud_builders import Builder, builder_places
 from gpuprov.app.site import Site
@@ -14,7 +14,6 @@ from gpuprov.cloud.events import PHASE
 from gpuprov.cloud.existing_aws import FoundInstance
 from gpuprov.cloud.files import StateFiles
 from gpuprov.cloud.moved import refuse_moved
-from gpuprov.cloud.orphans import Tagged
 from gpuprov.cloud.state import StackState, read_state
 from gpuprov.cloud.types import Applied, Document, Image, InstanceHealth, Reservation, StackPlace
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
@@ -22,6 +21,9 @@ from gpuprov.model.progress import Progress, Report
 from gpuprov.model.resource import ResourcePlan
 from gpuprov.model.stack_record import Orphan
 from gpuprov.spec.cloud import CloudSpec
+
+if TYPE_CHECKING:
+    from gpuprov.cloud.orphans import Tagged  # it loads boto3, which whoever only reads a state does not wait for
 
 
 class Account(Protocol):
@@ -60,7 +62,7 @@ class Account(Protocol):
     def instance_profile(self, role: str) -> str:
         """The instance profile of a role that the account has already."""
 
-    def tagged(self, spec_name: str) -> Sequence[Tagged]:
+    def tagged(self, spec_name: str) -> "Sequence[Tagged]":
         """Everything in the account that carries a spec's tag."""
 
     def opened_by_hand(self, state: StackState) -> tuple[Diagnostic, ...]:
@@ -114,7 +116,7 @@ class Stack(Protocol):
     def by_hand(self, report: Report) -> tuple[Diagnostic, ...]:
         """What of it was changed or deleted in the account by hand."""
 
-    def orphans(self, there: Collection[Tagged]) -> tuple[Orphan, ...]:
+    def orphans(self, there: "Collection[Tagged]") -> tuple[Orphan, ...]:
         """Which resources of the account are of this stack, and not in its state."""
 
     def take_in(self, found: Collection[Orphan], report: Report) -> bool:
