@@ -140,13 +140,18 @@ class Source:
         """Its syntax tree."""
         return ast.parse(self.text, self.path)
 
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All that is in the tree: the laws walk over it several times, and the walk is what they cost."""
+        return tuple(ast.walk(self.tree))
+
 
 Law = Callable[[Source], Iterator[str]]
 
 
 def imported(source: Source) -> Iterator[tuple[str, int]]:
     """Give every absolute import of a module, wherever it stands, with its line; `from a import b` gives a and a.b."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
@@ -175,8 +180,8 @@ def pure_room_reaches_nothing(source: Source) -> Iterator[str]:
     reads_packaged = source.room == "catalog" and "Path(__file__).with_name('data')" in ast.unparse(source.tree)
     paths = any(name in {"pathlib", "pathlib.Path"} for name, _ in imported(source))
     methods = OUTSIDE_METHODS | (PATH_METHODS if paths else set())
-    defined = {node.name for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef)}
-    for node in ast.walk(source.tree):
+    defined = {node.name for node in source.nodes if isinstance(node, ast.FunctionDef)}
+    for node in source.nodes:
         match node:
             case ast.Call(func=ast.Attribute(attr=name)) if name in methods - defined:
                 packaged = reads_packaged and name in {"read_text", "read_bytes", "iterdir", "open"}
@@ -219,7 +224,7 @@ def function_is_short(source: Source) -> Iterator[str]:
     """No function has more than 50 lines, its docstring not counted."""
     if not source.is_python or source.path.startswith("tests/"):
         return
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0]
             documented = ast.get_docstring(node) is not None
@@ -250,9 +255,9 @@ def _lines(source: Source) -> Iterator[tuple[int, str]]:
 
 def _python_words(source: Source) -> Iterator[tuple[int, str]]:
     """Give the names and the texts of a module with their lines, without comments and docstrings."""
-    alone = (node.value for node in ast.walk(source.tree) if isinstance(node, ast.Expr))
+    alone = (node.value for node in source.nodes if isinstance(node, ast.Expr))
     prose = {id(value) for value in alone if isinstance(value, ast.Constant)}
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         match node:
             case ast.Constant(value=str(text)) if id(node) not in prose:
                 # In a sentence the word alone is apt's; as a part of a path or a name it is a question.
