@@ -26,6 +26,7 @@ def correction_hooks() -> tuple[Hook, ...]:
         Hook(EC2Backend, "detach_internet_gateway", _detach_internet_gateway),
         Hook(EC2Backend, "describe_snapshots", _describe_snapshots),
         Hook(EC2Backend, "modify_instance_security_groups", _modify_instance_security_groups),
+        Hook(EC2Backend, "replace_iam_instance_profile_association", _replace_profile),
         Hook(InstanceResponse, "_parse_block_device_mapping", _parse_block_device_mapping),
         Hook(SecurityGroupRule, "description", _rule_description),
     )
@@ -116,6 +117,14 @@ def _modify_instance_security_groups(original: Any, backend: Any, instance_id: s
     for nic in instance.nics.values():
         nic._group_set = list(instance.security_groups)  # noqa: SLF001 (moto has no other way)
     return instance
+
+
+def _replace_profile(original: Any, backend: Any, association_id: str, *args: Any, **kwargs: Any) -> Any:
+    """EC2: the instance shows its new profile; moto shows the old one."""
+    association = original(backend, association_id, *args, **kwargs)
+    profile = {"Arn": association.iam_instance_profile.arn, "Id": association_id}
+    backend.modify_instance_attribute(association.instance.id, "iam_instance_profile", profile)
+    return association
 
 
 def _parse_block_device_mapping(original: Any, response: Any) -> Any:

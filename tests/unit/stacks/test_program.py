@@ -323,6 +323,30 @@ def test_the_role_is_the_documents(run: Run) -> None:
     assert found["instance_profile.main"].inputs["role"] == found["role.main"].inputs["name"] == identity["name"]
 
 
+def test_a_pools_own_role_stands_beside_the_one_of_all_pools(run: Run) -> None:
+    storage = {"data": StorageSpec(kind="object"), "secret": StorageSpec(kind="object", pools=("train",))}
+    pools = (cloud_pool(hosts=("train-a",)), cloud_pool("web", hosts=("web-1",), instance="c7i.2xlarge"))
+    bound = "arn:aws:iam::111122223333:policy/team"
+    document: Any = cloud_document(cloud_spec(*pools, storage=storage, permissions_boundary=bound))
+    found = run(document).resources
+    (own,) = document["pool_identities"]
+    assert json_of(found["role_policy.pool/train"].inputs["policy"]) == own["policy"]
+    assert {found[f"role.{key}"].inputs["permissionsBoundary"] for key in ("main", "pool/train")} == {bound}
+    acting = {name: found[f"instance.{name}"].inputs["iamInstanceProfile"] for name in ("train-a", "web-1")}
+    assert acting == {"train-a": own["name"], "web-1": "gpuprov-train-us-east-1"}
+    assert "role_policy.pool/train" in found["instance.train-a"].after
+    assert recovery_key(found["role_policy.pool/train"].type, found["role_policy.pool/train"].inputs) is not None
+
+
+def test_a_role_of_the_account_is_used_and_not_made(run: Run) -> None:
+    pool = cloud_pool(hosts=("train-a",))
+    assert pool.cloud is not None
+    named = replace(pool, cloud=replace(pool.cloud, role="gpu-hosts"))
+    found = run(cloud_document(cloud_spec(named), profiles={"gpu-hosts": "gpu-profile"})).resources
+    assert found["instance.train-a"].inputs["iamInstanceProfile"] == "gpu-profile"
+    assert not [name for name in found if name.startswith(("role", "instance_profile"))]
+
+
 def test_every_rule_is_a_resource_of_its_own(run: Run) -> None:
     found = run(whole_document()).resources
     assert found["security_group.main"].ignored == ("description",)

@@ -121,6 +121,6 @@ class MotoMemory:
                         return (str(table.id), str(each.get("SubnetId") or ""))
         if value.startswith("iip-assoc-"):
             for association in self._ec2.iam_instance_profile_associations.values():
-                if association.id == value:
+                if association.association_id == value:
                     return (str(association.instance.id),)
         return ()
