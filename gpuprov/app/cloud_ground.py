@@ -15,7 +15,7 @@ from gpuprov.app.cloud_cost import cloud_view, cost_change
 from gpuprov.app.cloud_existing import look_for_existing
 from gpuprov.app.cloud_hosts import coming_up, fleet_of, forget_gone, names_within, only, sort_hosts
 from gpuprov.app.cloud_images import Start, ids, listed_images, outdated_hosts, starts
-from gpuprov.app.cloud_records import refuse_wanted, standing_in, unknown_names
+from gpuprov.app.cloud_records import refuse_wanted, standing_in, tags_in, unknown_names
 from gpuprov.app.cloud_renamed import refuse_renamed
 from gpuprov.app.cloud_roles import brought_profiles
 from gpuprov.app.cloud_short import apply_in_zones
@@ -28,6 +28,7 @@ from gpuprov.app.leaving import Leaving, leaving_hosts, mark_new, take_off
 from gpuprov.app.site import open_lock
 from gpuprov.app.staleness import refuse_stale_lock
 from gpuprov.cloud.decide.document import stack_document
+from gpuprov.cloud.decide.foreign import with_foreign_tags
 from gpuprov.cloud.decide.surroundings import Surroundings
 from gpuprov.cloud.judgement import judge
 from gpuprov.cloud.recovery import explain
@@ -248,7 +249,7 @@ class CloudGround:
             raise GpuprovError(*unknown)
         refuse_wanted(self._remove, self._place.site)
         zones = {type_: [z for z in there if z not in without.get(type_, ())] for type_, there in self._zones.items()}
-        return stack_document(
+        document = stack_document(
             self._place.site.spec,
             self._lock,
             zones=zones,
@@ -260,6 +261,7 @@ class CloudGround:
             profiles=self._profiles,
             around=self._around,
         )
+        return with_foreign_tags(document, lambda address: tags_in(state, address))
 
     def _reach(
         self, staying: Made, health: Mapping[str, InstanceHealth], report: Report

@@ -1,7 +1,7 @@
 """What the stack's state says to people: what stands, and the names that are in it."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gpuprov.app.site import Site
 from gpuprov.app.targets import made_names
@@ -16,6 +16,13 @@ from gpuprov.spec.types import Spec
 def standing_in(state: StackState) -> Standing:
     """What stands, and must not be decided anew."""
     return standing_of({address: resource.inputs for address, resource in state.resources.items()})
+
+
+def tags_in(state: StackState, address: str) -> Mapping[str, str]:
+    """The tags that a resource of the stack was given last; none for one that it does not hold."""
+    row = state.resources.get(address)
+    given = row.inputs.get("tags") if row is not None else None
+    return {str(key): str(text) for key, text in given.items()} if isinstance(given, Mapping) else {}
 
 
 def unknown_names(names: Sequence[str], site: Site, state: StackState) -> tuple[Diagnostic, ...]:

@@ -40,8 +40,8 @@ def find_bucket(client: Client, document: Document, name: str, bucket: str, regi
     if there != region:
         raise _refuse(bucket, f"the bucket is in {there}, and the spec's hosts are in {region}")
     entry = next(entry for entry in _entries(document, "buckets") if entry["name"] == name)
-    found = Import(address=f"bucket.{name}", type=BUCKET, id=bucket)
-    _refuse_taken(found, _bucket_tags(s3, bucket), entry["tags"])
+    found = Import(address=f"bucket.{name}", type=BUCKET, id=bucket, tags=_bucket_tags(s3, bucket))
+    _refuse_taken(found, entry["tags"])
     return (found,)
 
 
@@ -66,12 +66,12 @@ def find_network(client: Client, document: Document, vpc: str) -> tuple[Import, 
             f"its range is {row['CidrBlock']}, and the spec's network is {network['cidr']}",
             hint=f"write `cidr: {row['CidrBlock']}`, or targets.cloud.network.existing for one that stays as it is",
         )
-    found = [(Import(address="vpc.main", type=_VPC, id=vpc), _tags(row), network["tags"])]
+    found = [(Import(address="vpc.main", type=_VPC, id=vpc, tags=_tags(row)), network["tags"])]
     found += _gateway(ec2, vpc, network)
     found += list(_subnets(ec2, vpc, network))
-    for one, has, wants in found:
-        _refuse_taken(one, has, wants)
-    return tuple(one for one, _, _ in found)
+    for one, wants in found:
+        _refuse_taken(one, wants)
+    return tuple(one for one, _ in found)
 
 
 def find_role(client: Client, document: Document, name: str) -> tuple[Import, ...]:
@@ -99,8 +99,8 @@ def find_role(client: Client, document: Document, name: str) -> tuple[Import, ..
         if code_of(error) not in _NOT_THERE:
             raise
         raise _refuse(name, "the account has no such role") from error
-    found = Import(address=f"role.{entry['key']}", type=_ROLE, id=name)
-    _refuse_taken(found, _tags(role), entry["tags"])
+    found = Import(address=f"role.{entry['key']}", type=_ROLE, id=name, tags=_tags(role))
+    _refuse_taken(found, entry["tags"])
     return (found, *_profile(iam, name, entry))
 
 
@@ -116,8 +116,8 @@ def _one_vpc(ec2: Any, vpc: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", rows[0])
 
 
-_Found = tuple[Import, Mapping[str, str], Mapping[str, str]]
-"""A resource, the tags that it has, and those that the document gives it."""
+_Found = tuple[Import, Mapping[str, str]]
+"""A resource, and the tags that the document gives it."""
 
 
 def _gateway(ec2: Any, vpc: str, network: Mapping[str, Any]) -> list[_Found]:
@@ -126,8 +126,8 @@ def _gateway(ec2: Any, vpc: str, network: Mapping[str, Any]) -> list[_Found]:
     rows = ec2.describe_internet_gateways(Filters=asked)["InternetGateways"]
     if not rows or network["gateway"] is None:
         return []
-    found = Import(address="gateway.main", type=_GATEWAY, id=rows[0]["InternetGatewayId"])
-    return [(found, _tags(rows[0]), network["gateway"]["tags"])]
+    found = Import(address="gateway.main", type=_GATEWAY, id=rows[0]["InternetGatewayId"], tags=_tags(rows[0]))
+    return [(found, network["gateway"]["tags"])]
 
 
 def _subnets(ec2: Any, vpc: str, network: Mapping[str, Any]) -> Iterator[_Found]:
@@ -153,7 +153,8 @@ def _subnets(ec2: Any, vpc: str, network: Mapping[str, Any]) -> Iterator[_Found]
                     f"the subnet belongs to the route table {bound[subnet]}, and the spec gives it one of its own",
                     hint=f"take it out of {bound[subnet]} first, or write targets.cloud.network.existing",
                 )
-            yield Import(address=f"subnet.{wanted['name']}", type=_SUBNET, id=subnet), _tags(row), wanted["tags"]
+            found = Import(address=f"subnet.{wanted['name']}", type=_SUBNET, id=subnet, tags=_tags(row))
+            yield found, wanted["tags"]
 
 
 def _bound_subnets(ec2: Any, vpc: str) -> dict[str, str]:
@@ -176,8 +177,8 @@ def _profile(iam: Any, name: str, entry: Mapping[str, Any]) -> tuple[Import, ...
         if code_of(error) not in _NOT_THERE:
             raise
         return ()
-    found = Import(address=f"instance_profile.{entry['key']}", type=_PROFILE, id=name)
-    _refuse_taken(found, _tags(profile), entry["profile_tags"])
+    found = Import(address=f"instance_profile.{entry['key']}", type=_PROFILE, id=name, tags=_tags(profile))
+    _refuse_taken(found, entry["profile_tags"])
     return (found,)
 
 
@@ -194,12 +195,12 @@ def _tags(row: Mapping[str, Any]) -> dict[str, str]:
     return {tag["Key"]: tag["Value"] for tag in row.get("Tags") or ()}
 
 
-def _refuse_taken(found: Import, has: Mapping[str, str], wants: Mapping[str, str]) -> None:
+def _refuse_taken(found: Import, wants: Mapping[str, str]) -> None:
     """What carries another stack's tag is that stack's: two that manage one resource undo each other's changes."""
-    if ID in has and has[ID] != wants[ID]:
+    if found.tags.get(ID, wants[ID]) != wants[ID]:
         raise _refuse(
             found.id,
-            f"it is {has[ID]} of another stack by its tag {ID}",
+            f"it is {found.tags[ID]} of another stack by its tag {ID}",
             hint=f"take it out of that stack, and its tag {ID} away, first",
         )
 

@@ -1,9 +1,11 @@
 """Taking resources of the account into a stack: the engine reads them, and from then on they are the stack's."""
 
 import threading
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from gpuprov.cloud import state
+from gpuprov.cloud.decide.foreign import with_foreign_tags
 from gpuprov.cloud.engine import Engine
 from gpuprov.cloud.events import EventReader
 from gpuprov.cloud.plugins import ensure_plugin
@@ -17,7 +19,7 @@ from gpuprov.model.progress import Report
 from gpuprov.model.resource import ResourceChange
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Import:
     """One resource to take in."""
 
@@ -27,6 +29,8 @@ class Import:
     """Pulumi's type token."""
     id: str
     """In the account."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """That it has now."""
 
 
 class Importing:
@@ -75,6 +79,8 @@ class Importing:
         ensure_plugin(self._engine, self._place, report)
         reader = EventReader(planning=planning)
         targets = [urn_of(one, self._place.name) for one in imports]
+        has = {one.address: one.tags for one in imports}
+        document = with_foreign_tags(document, lambda address: has.get(address, {}))
         whole = {**document, "imports": {one.address: one.id for one in imports}}
         failure = self._runner.run(
             (lambda stack, on_event: stack.preview(on_event=on_event, target=targets))
