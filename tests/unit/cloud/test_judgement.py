@@ -1,7 +1,7 @@
 import pytest
 
 from gpuprov.cloud.judgement import judge, names_of
-from gpuprov.cloud.state import BUCKET, INSTANCE, VOLUME
+from gpuprov.cloud.state import BUCKET, INSTANCE, SHARE, VOLUME
 from gpuprov.model.resource import ResourceAction, ResourceChange, ResourcePlan
 
 VPC = "aws:ec2/vpc:Vpc"
@@ -19,6 +19,9 @@ CASES = (
     ("bucket.datasets", BUCKET, ResourceAction.DELETE, (), True),
     ("bucket.datasets", BUCKET, ResourceAction.DELETE, ("datasets",), False),
     ("bucket.datasets", BUCKET, ResourceAction.REPLACE, ("datasets",), True),
+    ("share.data", SHARE, ResourceAction.DELETE, (), True),
+    ("share.data", SHARE, ResourceAction.DELETE, ("data",), False),
+    ("share.data", SHARE, ResourceAction.REPLACE, ("data",), True),
     ("vpc.main", VPC, ResourceAction.DELETE, (), False),
     ("vpc.main", VPC, ResourceAction.REPLACE, (), False),
 )

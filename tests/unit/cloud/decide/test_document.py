@@ -155,7 +155,7 @@ def test_what_is_named_goes_as_well(delete: set[str], buckets: set[str], volumes
 
 
 def test_a_name_that_stands_for_nothing_is_refused() -> None:
-    with pytest.raises(GpuprovError, match=r"GP-CLOUD-026 storage.datsets: .* no volume datsets"):
+    with pytest.raises(GpuprovError, match=r"GP-CLOUD-026 storage.datsets: .* no bucket, volume or share datsets"):
         data_document(cloud_document(), delete={"datsets"})
 
 
