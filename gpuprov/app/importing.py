@@ -110,8 +110,8 @@ def take_in(
 ) -> Imported:
     """Take a resource of the account into the stack, with what belongs to it.
 
-    Nothing is made, replaced or deleted by it; its tags and settings become the spec's. Everything else that the spec
-    says of it, such as a bucket's policy, comes with the next `up`, which shows it first.
+    Nothing is made, replaced or deleted by it. Its settings become the spec's and it gets gpuprov's tags; tags that it
+    has stay. Everything else that the spec says, such as a bucket's policy, comes with the next `up`, which shows it.
 
     Args:
         request: the spec, what it becomes, and its id.

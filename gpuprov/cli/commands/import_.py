@@ -27,9 +27,9 @@ from gpuprov.render.terminal import Terminal, open_terminal
 def command(*, what: str, identity: str, spec: Path, yes: bool, as_json: bool, no_colour: bool) -> int:
     """Take something that the account has already into the stack, instead of making it.
 
-    WHAT is `bucket.STORAGE` with a bucket's name as ID, `network` with a VPC's id, or `role` with a role's name. Its
-    tags and settings become the spec's, which is shown before; nothing is made anew. From then on it goes with the
-    stack: `destroy` deletes it, but for a bucket, which stays unless --delete-data names it.
+    WHAT is `bucket.STORAGE` with a bucket's name as ID, `network` with a VPC's id, or `role` with a role's name. What
+    of it would be changed to fit the spec is shown before; nothing is made anew, and tags that it has stay. From then
+    on it goes with the stack: `destroy` deletes it, but for a bucket, which stays unless --delete-data names it.
     """
     terminal = open_terminal(colour=False if no_colour else None)
     shown = Terminal(out=terminal.err, err=terminal.err) if as_json else terminal
