@@ -30,20 +30,33 @@ def reserved_capacity(place: CloudSite) -> dict[str, tuple[Reservation, ...]]:
     return {name: place.account.reservations(market.id, market.group) for name, market in markets.items()}
 
 
-def refuse_small_quotas(
-    place: CloudSite, document: Document, resources: ResourcePlan, standing: Standing
+def look_at_capacity(
+    place: CloudSite,
+    document: Document,
+    resources: ResourcePlan,
+    standing: Standing,
+    reserved: Mapping[str, Sequence[Reservation]],
 ) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
-    """Compare what would be made with the account's quotas.
+    """Compare what would be made with what AWS can give.
 
     Args:
         place: the site with its account.
         document: what the stack must be.
         resources: what the engine would do for that.
         standing: what the stack's state holds.
+        reserved: from `reserved_capacity`.
 
     Returns:
-        GP-CLOUD-051 for each quota that is too small; and a warning where the caller may not look.
+        Why the run must not go on: GP-CLOUD-051 for each quota that is too small. What is to be known: quotas that the
+        caller may not look at, hosts bought otherwise, blocks that end, zones that are tried.
     """
+    refused, unseen = _small_quotas(place, document, resources, standing)
+    return refused, (*unseen, *_told(place, document, resources, standing, reserved))
+
+
+def _small_quotas(
+    place: CloudSite, document: Document, resources: ResourcePlan, standing: Standing
+) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
     acting = {change.address: change.action for change in resources.changes}
     instances = cast("list[dict[str, Any]]", document["instances"])
     new = [row for row in instances if acting.get(f"instance.{row['name']}") in _MADE]
@@ -71,14 +84,13 @@ def refuse_small_quotas(
 _MADE = frozenset({ResourceAction.CREATE, ResourceAction.REPLACE})
 
 
-def told_of_capacity(
+def _told(
     place: CloudSite,
     document: Document,
     resources: ResourcePlan,
     standing: Standing,
     reserved: Mapping[str, Sequence[Reservation]],
 ) -> tuple[Diagnostic, ...]:
-    """What is to be known of capacity before a run: hosts bought otherwise, blocks that end, zones that are tried."""
     made = {change.address for change in resources.changes if change.action in _MADE}
     instances = cast("list[dict[str, Any]]", document["instances"])
     new = {row["pool"]: row for row in instances if f"instance.{row['name']}" in made}

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 from gpuprov.app.access import Access
 from gpuprov.app.cloud_by_hand import found_by_hand
-from gpuprov.app.cloud_capacity import refuse_small_quotas, reserved_capacity, told_of_capacity
+from gpuprov.app.cloud_capacity import look_at_capacity, reserved_capacity
 from gpuprov.app.cloud_cost import cloud_view, cost_change
 from gpuprov.app.cloud_existing import look_for_existing
 from gpuprov.app.cloud_hosts import coming_up, fleet_of, forget_gone, names_within, only, sort_hosts
@@ -122,9 +122,7 @@ class CloudGround:
         staying = only(state.made, lambda name: name not in moving and (asked is None or name in asked))
         health = place.account.health([host.instance_id for host in state.made.hosts]) if state.made.hosts else {}
         self._leaving = leaving_hosts(only(state.made, lambda name: name in moving), health, place.site, self._access)
-        standing = standing_in(state)
-        refused, unseen = refuse_small_quotas(place, self._document, resources, standing)
-        capacity = told_of_capacity(place, self._document, resources, standing, self._reserved)
+        refused, capacity = look_at_capacity(place, self._document, resources, standing_in(state), self._reserved)
         there, absent, waited = self._reach(staying, health, report)
         there = replace(there, hosts=(*there.hosts, *existing.made.hosts))
         absent |= {name: found for name, found in existing.absent.items() if asked is None or name in asked}
@@ -143,7 +141,6 @@ class CloudGround:
                 *explain(state.pending),
                 *by_hand,
                 *told,
-                *unseen,
                 *capacity,
                 *told_of_end(place.site, state),
                 *waited,
