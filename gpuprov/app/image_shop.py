@@ -9,7 +9,7 @@ from typing import Final
 
 from gpuprov.app.access import Access
 from gpuprov.app.cloud_builders import builder_keys, builder_name
-from gpuprov.app.cloud_site import cloud_folder, cloud_of
+from gpuprov.app.cloud_site import cloud_folder, cloud_of, place_of
 from gpuprov.app.components import catalog_components
 from gpuprov.app.image_steps import Workshop
 from gpuprov.app.interrupt import cancelled_by_interrupt
@@ -20,7 +20,6 @@ from gpuprov.cloud.account import Account, open_account
 from gpuprov.cloud.decide.baked import baked_digest, builder_want
 from gpuprov.cloud.engine import find_engine
 from gpuprov.cloud.stack import CloudStack
-from gpuprov.cloud.types import StackPlace
 from gpuprov.lock.types import Lock, LockedImage
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Progress, Report
@@ -90,12 +89,8 @@ def open_shop(order: Order, command: str, access: Access, report: Report) -> Ite
     """
     site, pool = order.site, order.pool
     cloud = cloud_of(site)
-    place = StackPlace(
-        name=builder_name(site.spec.name, pool.name),
-        folder=cloud_folder(site),
-        environment=order.account.environment,
-        region=cloud.region,
-    )
+    # Where the hosts' own stack is kept, so that `destroy` and `recover` find what a killed build left.
+    place = replace(place_of(site, order.account.environment), name=builder_name(site.spec.name, pool.name))
     stack = CloudStack(place, find_engine(os.environ))
     with open_journal(site.state, command) as journal:
         tell = told_to_journal(journal, report)

@@ -7,17 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ground_builders import BASE, FakeAccount, FakeStack, cloud_lock, make_site
+from ground_builders import BASE, SPEC, FakeAccount, FakeStack, cloud_lock, make_site
 
-from gpuprov.app import image_boot, image_build, image_steps
+from gpuprov.app import image_boot, image_build, image_shop, image_steps
 from gpuprov.app.access import Access
+from gpuprov.app.cloud_site import place_of
 from gpuprov.app.components import catalog_components
 from gpuprov.app.image_build import Built, build
 from gpuprov.app.image_steps import Workshop
 from gpuprov.catalog.load import PACKAGED
 from gpuprov.cloud.decide.baked import baked_digest, builder_want
 from gpuprov.cloud.images_text import load_images
-from gpuprov.cloud.types import Image
+from gpuprov.cloud.types import Image, StackPlace
 from gpuprov.model.change import HostPlan, Plan
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.planned import Planned
@@ -334,3 +335,31 @@ def test_another_failure_of_the_look_is_told_with_what_could_not_be_removed(held
     with pytest.raises(GpuprovError) as caught:
         image_boot.boot(held.shop, HELD)
     assert [d.code for d in caught.value.diagnostics] == ["GP-CONV-001", "GP-CLOUD-025"]
+
+
+def test_a_builders_stack_is_kept_as_the_hosts_is(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else `destroy` and `recover` would not find what a killed build left."""
+    site = make_site(tmp_path, text=SPEC + "    state: {secrets: awskms://alias/gp}\n")
+    places: list[StackPlace] = []
+
+    def stack(place: StackPlace, _engine: object) -> BuilderStack:
+        places.append(place)
+        return world.stack
+
+    monkeypatch.setattr(image_shop, "CloudStack", stack)
+    monkeypatch.setattr(image_shop, "find_engine", lambda _: None)
+    shop = world.shop
+    account: Any = ImageAccount()
+    account.environment = {"AWS_REGION": "us-east-1"}
+    order = image_shop.Order(
+        site=site, pool=shop.pool, lock=shop.lock, lock_text="", want=shop.want, baked="", base=shop.base,
+        account=account,
+    )  # fmt: skip
+    with image_shop.open_shop(order, "image build", Access(), ignore_progress) as opened:
+        assert opened.stack is world.stack
+    (place,) = places
+    main = place_of(site, account.environment)
+    assert (place.name, place.secrets, place.folder) == ("site-image-train", "awskms://alias/gp", main.folder)
+    assert place.environment == main.environment
