@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from gpuprov.app.cloud_site import Stack
 from gpuprov.cloud.events import PHASE
 from gpuprov.cloud.types import Applied, Document
-from gpuprov.model.diagnostic import Diagnostic, Severity
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.resource import ResourceChange
 from gpuprov.spec.market import RESERVED
@@ -56,9 +56,13 @@ def apply_in_zones(
         more = None if cancel.is_set() else next_zones(spec, document, applied, tried)
         if more is None:
             break
-        tried, named = more, fresh_volumes(document, applied)
+        named = fresh_volumes(document, applied)
+        try:
+            document = decide(named, more)
+        except GpuprovError:
+            break  # no zone that is left offers the type: what AWS said of the last one is the cause
+        tried = more
         report(Progress(phase=PHASE, subject=spec.name, text=moved_on(tried).summary))
-        document = decide(named, tried)
     applied = within_min_hosts(spec, document, applied)
     return replace(applied, diagnostics=(*([moved_on(tried)] if tried else []), *applied.diagnostics))
 

@@ -213,7 +213,7 @@ def test_without_capacity_the_next_zone_of_the_spec_is_tried_and_no_other(build:
     assert len(addresses) == len(set(addresses))
 
 
-@pytest.mark.parametrize("network", ["", "zones: [us-east-1a]"])
+@pytest.mark.parametrize("network", ["", "zones: [us-east-1a]", "zones: [us-east-1a, us-east-1c]"])
 def test_without_alternatives_in_the_spec_nothing_else_is_tried(build: Callable[..., World], network: str) -> None:
     world = build(network=network)
     world.stack.full = {"us-east-1a"}
