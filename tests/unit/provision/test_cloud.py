@@ -122,7 +122,7 @@ def test_it_waits_for_the_slowest_and_records_the_quick_one_at_once(tmp_path: Pa
     [
         ([("pending", "initializing"), ("terminated", "not-applicable")], ["terminated", "Client.VolumeLimitExceeded"]),
         ([("shutting-down", "not-applicable")], ["shutting-down"]),
-        ([("stopped", "not-applicable")], ["is stopped", "aws ec2 start-instances"]),
+        ([("stopped", "not-applicable")], ["is stopped", "gpuprov start a"]),
         ([None], ["EC2 does not know it"]),
         ([("running", "initializing"), None], ["EC2 does not know it"]),
         ([("running", "impaired")], ["fails its status checks"]),
