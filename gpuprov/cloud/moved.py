@@ -8,8 +8,10 @@ from gpuprov.spec.cloud_state import LOCAL
 
 
 def record_backend(place: StackPlace) -> None:
-    """Keep beside the spec where the state is."""
-    LocalFiles(place.folder).write(_name(place), place.files.backend + "\n")
+    """Keep beside the spec where the state is, on every machine that works on it."""
+    local, text = LocalFiles(place.folder), place.files.backend + "\n"
+    if local.read(_name(place)) != text.encode():
+        local.write(_name(place), text)
 
 
 def forget_backend(place: StackPlace) -> None:

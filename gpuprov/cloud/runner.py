@@ -101,11 +101,11 @@ class Runner:
 
     def _open(self, command: EngineCommand, program: Program | None) -> Stack:
         refuse_moved(self._place)
+        record_backend(self._place)
         workspace = open_workspace(self._place, command, program)
         with self.translated():
             if is_kept(self._place):
                 return EngineStack.select(self._place.name, workspace)
-            record_backend(self._place)
             return EngineStack.create(self._place.name, workspace)
 
     def _command(self) -> EngineCommand:
