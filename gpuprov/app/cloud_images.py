@@ -81,7 +81,8 @@ def starts(
         baked = fitting(usable, pool.name, baked_digest(want), cloud.region)
         if baked is not None and not exists(baked.id):
             told.append(_gone(baked))
-            baked = None
+            gone, baked = baked.id, None
+            usable = [image for image in usable if image.id != gone]
         earlier = newest_on(usable, pool.name, base) if baked is None else None
         if earlier is not None and exists(earlier.id):
             told.append(_earlier(earlier))
@@ -132,7 +133,7 @@ def _gone(image: Image) -> Diagnostic:
     return Diagnostic(
         code="GP-CLOUD-018",
         address=f"image.{image.pool}/{image.id}",
-        summary=f"the image {image.id} is in {IMAGES_NAME} and not in the account; the base image is used instead",
+        summary=f"the image {image.id} is in {IMAGES_NAME} and not in the account; no host starts from it",
         hint="`gpuprov image build` makes another one",
         severity=Severity.WARNING,
     )

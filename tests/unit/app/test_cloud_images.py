@@ -84,6 +84,17 @@ def test_an_image_that_the_account_lost_is_told_and_the_base_is_used(world: Worl
     assert plan.resources.new_hosts[0].image.startswith(BASE)
 
 
+def test_where_the_account_lost_the_newest_an_image_of_before_serves(world: World) -> None:
+    older = bake(world, id="ami-older", baked="sha256:earlier", made="2026-11-01T00:00:00Z")
+    lost = bake(world)
+    (world.site.path.parent / IMAGES_NAME).write_text(write_images([older, lost]), encoding="utf-8")
+    world.account.baked = (older,)
+    world.up()
+    _, told = world.asked[0]
+    assert [d.code for d in told] == ["GP-CLOUD-018", "GP-CLOUD-072"]
+    assert world.stack.resources["instance.train-a"].outputs["ami"] == "ami-older"
+
+
 def test_hosts_from_an_older_image_are_told_and_not_touched(world: World) -> None:
     world.up()
     bake(world)
