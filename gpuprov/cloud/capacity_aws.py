@@ -76,8 +76,13 @@ def _running(ec2: Any, types: Sequence[str]) -> Iterator[Mapping[str, Any]]:
 
 
 def _members(groups: Any, group: str) -> list[str]:
-    pages = groups.get_paginator("list_group_resources").paginate(Group=group)
-    arns = [row["Identifier"]["ResourceArn"] for page in pages for row in page.get("Resources", ())]
+    try:
+        pages = groups.get_paginator("list_group_resources").paginate(Group=group)
+        arns = [row["Identifier"]["ResourceArn"] for page in pages for row in page.get("Resources", ())]
+    except groups.exceptions.ClientError as error:
+        if code_of(error) != "NotFoundException":
+            raise
+        return []
     return sorted(arn.rpartition("/")[2] for arn in arns if _RESERVATION in arn)
 
 
