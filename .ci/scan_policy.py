@@ -67,6 +67,7 @@ def policies() -> dict[str, Any]:
         nat=True,
         services=True,
         placement=True,
+        spot=True,
         shares=True,
         existing_tags=({"team": "ml"},),
         reservations=("cr-0123456789abcdef0",),

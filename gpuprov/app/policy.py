@@ -17,7 +17,7 @@ from gpuprov.cloud.decide.tags import Owner, tag_value
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.spec.cloud import CloudNetworkSpec
 from gpuprov.spec.cloud_state import PASSPHRASE
-from gpuprov.spec.market import RESERVED
+from gpuprov.spec.market import RESERVED, SPOT
 from gpuprov.spec.storage import SHARED
 
 Policy = dict[str, Any]
@@ -116,6 +116,7 @@ def _ground(site: Site, *, delete_data: bool) -> tuple[Ground, tuple[Diagnostic,
         boundary=cloud.permissions_boundary,
         delete_data=delete_data,
         existing_tags=tuple(pool.existing.tags for pool in clouds.values() if pool.existing is not None),
+        spot=any(pool.market.kind == SPOT for pool in pools.values()),
         placement=any(pool.placement for pool in pools.values()),
         shares=any(storage.kind == SHARED for storage in spec.storage.values()),
         reservations=tuple(sorted({pool.market.id or "*" for pool in pools.values() if pool.market.kind in RESERVED})),

@@ -50,6 +50,8 @@ class Ground:
     """Whether hosts reach out by NAT gateways."""
     services: bool = False
     """Whether AWS's services have interface endpoints."""
+    spot: bool = False
+    """Whether any capacity is bought on the spot market."""
     placement: bool = False
     """Whether hosts stand close together."""
     shares: bool = False

@@ -14,11 +14,12 @@ _EC2: Final = "ec2.amazonaws.com"
 
 
 def iam_grants(ground: Ground) -> Iterator[Grant]:
-    """Every grant in IAM; none where the hosts have no role."""
+    """Every grant in IAM."""
     roles = [ground.iam("role", name) for name in ground.roles]
     if roles:
         yield from _roles(ground, roles)
         yield from _profiles(ground)
+    yield from _service_roles(ground)
     brought = [ground.iam("role", name) for name in ground.brought]
     if brought:
         yield Grant(
@@ -33,6 +34,20 @@ def iam_grants(ground: Ground) -> Iterator[Grant]:
             actions=each("up", "PassRole", prefix=_P),
             resources=dict.fromkeys((*roles, *brought), "up"),
             condition={"StringEqualsIfExists": {"iam:PassedToService": _EC2}},
+        )
+
+
+def _service_roles(ground: Ground) -> Iterator[Grant]:
+    """AWS's own roles for its services, which the first one to use a service in an account makes unawares."""
+    wanted = {"elasticfilesystem": ground.shares, "spot": ground.spot}
+    services = [f"{service}.amazonaws.com" for service, used in wanted.items() if used]
+    if services:
+        yield Grant(
+            sid="FirstUseOfServices",
+            actions=each("up", "CreateServiceLinkedRole", prefix=_P),
+            resources={ground.iam("role", f"aws-service-role/{service}/*"): "up" for service in services},
+            condition={"StringEquals": {"iam:AWSServiceName": services}},
+            unproved="EC2 and EFS User Guides, service-linked roles: the caller needs the right to make them",
         )
 
 

@@ -27,6 +27,7 @@ WHOLE = replace(
     services=True,
     shares=True,
     placement=True,
+    spot=True,
     existing_tags=({"team": "ml"},),
     reservations=("cr-0123456789abcdef0",),
     state=("states", "gpu/train"),
@@ -113,6 +114,13 @@ def test_a_role_of_the_account_is_looked_at_and_passed_and_nothing_else() -> Non
         "LookAtNamedRoles": ["iam:GetRole", "iam:ListInstanceProfilesForRole"],
         "PassRoles": ["iam:PassRole"],
     }
+
+
+def test_aws_own_roles_are_made_only_for_the_services_in_use() -> None:
+    found = statements(replace(GROUND, spot=True))["FirstUseOfServices"]
+    assert found["Resource"] == ["arn:aws:iam::111122223333:role/aws-service-role/spot.amazonaws.com/*"]
+    assert found["Condition"] == {"StringEquals": {"iam:AWSServiceName": ["spot.amazonaws.com"]}}
+    assert "FirstUseOfServices" not in statements(GROUND)
 
 
 def test_a_network_that_is_there_is_entered_and_not_changed() -> None:
