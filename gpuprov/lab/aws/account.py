@@ -15,6 +15,7 @@ from gpuprov.lab.aws.faults import FaultBook
 from gpuprov.lab.aws.groups import rules_of_vpc
 from gpuprov.lab.aws.images import ImageStore, register_base
 from gpuprov.lab.aws.machine import Machine
+from gpuprov.lab.aws.parameters import publish_parameter
 from gpuprov.lab.aws.policy.guard import Guard
 from gpuprov.lab.aws.policy.memory import MotoMemory
 from gpuprov.lab.aws.securitygroups import InstanceRules
@@ -117,6 +118,7 @@ class Account:
         """Write a base image down, with its layers."""
         self.images.add_base(image_id, image_names.os_of(name))
         register_base(self.backend, image_id=image_id, name=name, owner=self.cloud.base_image_owner)
+        publish_parameter(self.backend, image_id=image_id, name=name)
         self.newest = name
         return image_id
 
