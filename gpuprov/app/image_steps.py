@@ -276,7 +276,7 @@ def _not_as_wanted(plan: HostPlan) -> list[str]:
 
 def _about_builder(diagnostic: Diagnostic) -> Diagnostic:
     """Advice for a host that stays is none for a builder, which is removed whatever happens."""
-    if BUILDER not in diagnostic.hint and "start-instances" not in diagnostic.hint:
+    if BUILDER not in diagnostic.hint:
         return diagnostic
     return replace(diagnostic, hint="the builder was removed; run `gpuprov image build` again")
 

@@ -233,7 +233,7 @@ def test_a_builder_that_cannot_be_removed_does_not_cost_the_image(world: World) 
     ("hint", "shown"),
     [
         ("make it anew with `gpuprov up --target cloud --replace builder`", "run `gpuprov image build` again"),
-        ("start it: `aws ec2 start-instances --instance-ids i-1`", "run `gpuprov image build` again"),
+        ("start it: `gpuprov start builder`, then run it again", "run `gpuprov image build` again"),
         ("check that its security group lets this machine in", "security group"),
     ],
 )
