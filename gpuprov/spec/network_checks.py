@@ -99,7 +99,8 @@ def _world(network: CloudNetworkSpec, at: str) -> Iterator[Diagnostic]:
         return  # the range itself is refused
     for name in sorted(wide):
         if not any(name in names for names, _ in opened.values()):
-            yield _wrong(join(f"{at}.ranges", name), f"the range {name} is the whole world, and nothing names it", "")
+            what = f"the range {name} is the whole world, and nothing names it"
+            yield _wrong(join(f"{at}.ranges", name), what, "take the range away")
     for port, (names, where) in opened.items():
         for index, name in enumerate(names):
             if name in wide and port not in network.world:

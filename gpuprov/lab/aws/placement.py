@@ -13,6 +13,7 @@ from moto.core.responses import ActionResult
 from moto.ec2.models import EC2Backend
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.ec2.responses import EC2Response
+from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE, EC2_RESOURCE_TO_PREFIX
 
 from gpuprov.lab.aws.errors import refusal
 from gpuprov.lab.aws.hooks import Addition, Hook
@@ -38,7 +39,9 @@ def placement_hooks() -> tuple[Hook, ...]:
 
 
 def placement_additions() -> tuple[Addition, ...]:
-    """Return the calls that moto lacks."""
+    """Return the calls that moto lacks; its tags are for ids whose beginning it knows."""
+    EC2_RESOURCE_TO_PREFIX["placement-group"] = "pg"
+    EC2_PREFIX_TO_RESOURCE["pg"] = "placement-group"
     return (
         Addition(EC2Response, "create_placement_group", _create),
         Addition(EC2Response, "describe_placement_groups", _describe),

@@ -361,7 +361,7 @@ def test_every_rule_is_a_resource_of_its_own(run: Run) -> None:
 
 def test_the_outputs_are_what_gpuprov_reads(run: Run) -> None:
     outputs = run(cloud_document()).outputs
-    assert set(outputs) == {"hosts", "buckets", "volumes"}
+    assert set(outputs) == {"hosts", "buckets", "volumes", "shares"}
     assert outputs["hosts"]["train-a"] == {
         "pool": "train",
         "instance_id": "id:instance.train-a",
