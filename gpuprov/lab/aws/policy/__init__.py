@@ -1,5 +1,7 @@
 """The lab's IAM: what a policy allows is asked before each call, since moto cannot judge policies.
 
-Takes a call of the API and moto's memory of the account; gives what it asks for and whether the policies in force allow
-it. It must not decide anything that AWS decides otherwise: where it does not know an action, it denies it and says so.
+Owns: the policy language; what a call asks for, by AWS's own table of actions; the policies that are in force.
+Takes: a call of the API and moto's memory of the account.
+Gives: why a call is denied; what was asked for while policies were in force.
+Must not: allow an action that its table does not know, or pass over a condition that it cannot judge.
 """
