@@ -24,7 +24,7 @@ from gpuprov.app.expiry import told_of_end
 from gpuprov.app.ground import Found, Grown
 from gpuprov.app.hosts import Fleet, wants_of
 from gpuprov.app.late_storage import as_made, to_come
-from gpuprov.app.leaving import Leaving, leaving_hosts, mark_new, take_off
+from gpuprov.app.leaving import Leaving, leaving_hosts, mark_new, return_work, stayed, take_off
 from gpuprov.app.site import open_lock
 from gpuprov.app.staleness import refuse_stale_lock
 from gpuprov.cloud.decide.document import stack_document
@@ -163,21 +163,14 @@ class CloudGround:
         busy = take_off(self._leaving, disturb=self._disturb, report=report, cancel=cancel)
         if any(d.severity is Severity.ERROR for d in busy):
             return Grown(fleet=self._fleet, diagnostics=busy)
-        applied = apply_in_zones(
-            place.stack,
-            place.site.spec,
-            self._document,
-            lambda names, tried: self._decide(place.stack.state(), replace=names, without=tried),
-            named=self._replace,
-            report=report,
-            cancel=cancel,
-            refresh=self._refresh,
-        )
+        applied = self._change(report, cancel)
         applied = replace(applied, diagnostics=(*busy, *applied.diagnostics))
         forget_gone(before, applied.made, folder=place.folder)
         failed = any(d.severity is Severity.ERROR for d in applied.diagnostics)
         if failed or cancel.is_set():
-            return Grown(fleet=self._fleet, result=_result(applied, began), diagnostics=applied.diagnostics)
+            back = return_work(stayed(self._leaving, before, applied.made), report=report)
+            told = (*applied.diagnostics, *back)
+            return Grown(fleet=self._fleet, result=_result(applied, began), diagnostics=told)
         known = {host.instance_id for host in before.hosts}
         fresh = replace(applied.made, hosts=tuple(h for h in applied.made.hosts if h.instance_id not in known))
         try:
@@ -198,6 +191,27 @@ class CloudGround:
             diagnostics=(*applied.diagnostics, *told),
             absent=absent,
         )
+
+    def _change(self, report: Report, cancel: threading.Event) -> Applied:
+        """Apply the document; where nothing was begun, hosts that were to go get their work back.
+
+        Raises:
+            GpuprovError: nothing was begun.
+        """
+        place = self._place
+        try:
+            return apply_in_zones(
+                place.stack,
+                place.site.spec,
+                self._document,
+                lambda names, tried: self._decide(place.stack.state(), replace=names, without=tried),
+                named=self._replace,
+                report=report,
+                cancel=cancel,
+                refresh=self._refresh,
+            )
+        except GpuprovError as error:
+            raise GpuprovError(*error.diagnostics, *return_work(self._leaving, report=report)) from error
 
     # What does not depend on the stack's state is asked once a run: `settle` and `look` both decide.
     @cached_property

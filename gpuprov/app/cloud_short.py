@@ -1,7 +1,7 @@
 """A fleet that AWS gave in part: the next zone that the spec names, or fewer hosts where the spec says how many do."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 
@@ -121,14 +121,14 @@ def within_min_hosts(spec: Spec, document: Document, applied: Applied) -> Applie
         return applied
     if any(error.code not in _PARTIAL for error in errors):
         return applied
-    missing = _missing(document, applied)
+    good = {host.name for host in applied.made.hosts} - {row["name"] for row in failed.values()}
     told = []
-    for name, hosts in missing.items():
+    for name, hosts in _short_pools(document, good).items():
         pool = spec.pools[name].cloud
-        here = [host for host in applied.made.hosts if host.pool == name]
-        if pool is None or pool.min_hosts is None or len(here) < pool.min_hosts:
+        here = sum(1 for host in applied.made.hosts if host.pool == name and host.name in good)
+        if pool is None or pool.min_hosts is None or here < pool.min_hosts:
             return applied
-        told.append(_short(name, hosts, len(here), pool.min_hosts))
+        told.append(_short(name, hosts, here, pool.min_hosts))
     others = tuple(replace(d, severity=Severity.WARNING) if d in errors else d for d in applied.diagnostics)
     return replace(applied, diagnostics=(*others, *told))
 
@@ -153,12 +153,11 @@ def _failed(document: Document, errors: tuple[Diagnostic, ...]) -> dict[str, dic
     return {error.address: rows[error.address] for error in errors if error.address in rows}
 
 
-def _missing(document: Document, applied: Applied) -> dict[str, list[str]]:
-    """Pool -> hosts that the document asks for and that do not stand."""
-    there = {host.name for host in applied.made.hosts}
+def _short_pools(document: Document, good: Collection[str]) -> dict[str, list[str]]:
+    """Pool -> hosts that the document asks for and that are not good: they failed, or were not begun."""
     found: dict[str, list[str]] = {}
     for row in cast("list[dict[str, Any]]", document["instances"]):
-        if row["name"] not in there:
+        if row["name"] not in good:
             found.setdefault(row["pool"], []).append(row["name"])
     return found
 

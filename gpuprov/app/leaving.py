@@ -101,11 +101,25 @@ def take_off(
         return ()
     if disturb and not cancel.is_set():
         return tuple(replace(error, severity=Severity.WARNING) for error in errors)
-    back: list[Diagnostic] = []
-    for one in leaving:
-        if not drained[one.host.name].refused:
-            back += give_back(one, one.drain.by, tools=_HANDS, report=report, cancel=threading.Event()).refused
-    return (*errors, *back)
+    free = [one for one in leaving if not drained[one.host.name].refused]
+    return (*errors, *return_work(free, report=report))
+
+
+def return_work(leaving: Sequence[Leaving], *, report: Report) -> tuple[Diagnostic, ...]:
+    """Give hosts that stay after all their work back; what cannot be given back is told."""
+    never = threading.Event()
+    return tuple(
+        diagnostic
+        for one in leaving
+        for diagnostic in give_back(one, one.drain.by, tools=_HANDS, report=report, cancel=never).refused
+    )
+
+
+def stayed(leaving: Sequence[Leaving], before: Made, after: Made) -> tuple[Leaving, ...]:
+    """Those whose instances stand as they did: the run ended before they went."""
+    there = {host.instance_id for host in after.hosts}
+    same = {host.name for host in before.hosts if host.instance_id in there}
+    return tuple(one for one in leaving if one.host.name in same)
 
 
 def mark_new(leaving: Sequence[Leaving], made: Collection[Host]) -> tuple[Diagnostic, ...]:

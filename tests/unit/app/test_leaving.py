@@ -10,7 +10,7 @@ from ground_builders import SPEC
 
 from gpuprov.app import leaving
 from gpuprov.cloud.types import InstanceState
-from gpuprov.model.diagnostic import GpuprovError
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.status import ExitStatus
 
 DRAINED = SPEC.replace(
@@ -123,6 +123,35 @@ def test_where_one_stays_busy_the_others_get_their_work_back(drained: Callable[.
     world.up()
     world.up(replace=("train-a", "train-b"))
     assert sorted(log(world)) == ["back train-a", "back train-b", "drain train-a", "drain train-b"]
+
+
+def test_hosts_that_a_failed_run_did_not_reach_get_their_work_back(drained: Callable[..., World]) -> None:
+    world = drained()
+    world.up()
+    without_b(world)
+    failure = Diagnostic(code="GP-CLOUD-008", address="instance.train-a", summary="no capacity")
+    world.stack.fails["instance.train-a"] = failure
+    result = world.up(replace=("train-a",), remove=("train-b", *VOLUMES))
+    assert result.status is ExitStatus.FAILED
+    assert "instance.train-b" in world.stack.resources
+    assert sorted(log(world)) == ["back train-a", "back train-b", "drain train-a", "drain train-b"]
+
+
+def test_hosts_of_a_run_that_did_not_begin_get_their_work_back(
+    drained: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = drained()
+    world.up()
+    without_b(world)
+
+    def held(*_: Any, **__: Any) -> None:
+        raise GpuprovError(Diagnostic(code="GP-CLOUD-011", summary="another run holds the state"))
+
+    monkeypatch.setattr(world.stack, "apply", held)
+    with pytest.raises(GpuprovError) as caught:
+        world.up(remove=("train-b", *VOLUMES))
+    assert [d.code for d in caught.value.diagnostics] == ["GP-CLOUD-011"]
+    assert log(world) == ["drain train-b", "back train-b"]
 
 
 def test_a_replaced_host_is_drained_and_its_successor_marked(drained: Callable[..., World]) -> None:
