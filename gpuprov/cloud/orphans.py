@@ -15,6 +15,8 @@ from gpuprov.cloud.lookup_natural import Client
 from gpuprov.cloud.state import HOLDING, INSTANCE, PROVIDER_PREFIX, STACK_TYPE, address_of
 from gpuprov.model.stack_record import Orphan
 
+_PARTS: Final = frozenset({"root"})
+"""Kinds that are tagged and are no resources of their own: an instance's root volume goes with it."""
 _SECURITY_RULES: Final = "aws:vpc/securityGroup"
 """Begins the tokens of both kinds of rule, which EC2 lists as one."""
 
@@ -54,6 +56,7 @@ def orphans(there: Iterable[Tagged], known: Iterable[Mapping[str, Any]], stack: 
         for one in there
         if one.key.startswith(f"{stack}/") and one.id not in ids
         for address in [one.key.removeprefix(f"{stack}/").replace("/", ".", 1)]
+        if address.partition(".")[0] not in _PARTS
     )
 
 

@@ -1,5 +1,7 @@
 """What the account holds by its tags and no state knows."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +31,7 @@ THERE = (
     tagged(VOLUME, "vol-1", "train/volume/scratch/a"),
     tagged(VPC, "vpc-1", "train/vpc/main"),
     tagged(VPC, "vpc-2", "training/vpc/main"),
+    tagged(VOLUME, "vol-2", "train/root/a"),
     tagged(INSTANCE, "i-9", "train:image:pool/instance/builder"),
 )
 
@@ -40,6 +43,16 @@ def test_an_orphan_is_of_this_stack_and_unknown_and_has_a_twin_where_its_address
         "vol-1": ("volume.scratch/a", False),
         "vpc-1": ("vpc.main", False),
     }
+
+
+def test_law_whatever_is_tagged_is_a_resource_of_its_own_or_passed_over() -> None:
+    """Else each `recover` would tell of it as an orphan."""
+    golden = Path(__file__).parents[2] / "golden"
+    ids = re.findall(r'"gpuprov:id": "(train/[^"]+)"', (golden / "stack-document.json").read_text())
+    urns = {line.strip().rpartition("::")[2] for line in (golden / "stack-urns.txt").read_text().splitlines()}
+    found = orphans([tagged(VPC, "x", key) for key in set(ids)], [], "train")
+    assert len(found) > 10
+    assert {one.address for one in found} - urns == set()
 
 
 def test_what_is_taken_in_is_the_next_updates_to_decide_but_for_twins_that_hold_data() -> None:
