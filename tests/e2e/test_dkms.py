@@ -10,7 +10,7 @@ import pytest
 from gpuprov.lab.archive import read_archive
 from tests.e2e.site import LabSite, touched
 
-pytestmark = [pytest.mark.lab, pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(3000)]
+pytestmark = [pytest.mark.lab, pytest.mark.network, pytest.mark.slow, pytest.mark.matrix, pytest.mark.timeout(3000)]
 
 BUILD_SECONDS = 2400
 """A DKMS build took 220 s on two cores that nothing else used (lab-facts.md); other labs may run beside this one."""

@@ -25,6 +25,8 @@ HOST_LISTS = Path("/var/lib/apt/lists")
 
 _ABANDONED = 3600.0
 """Seconds after which a temporary folder is nobody's any more: no look takes so long."""
+_NO_HOOKS = "".join(f"#clear APT::Update::{when};\n" for when in ("Pre-Invoke", "Post-Invoke", "Post-Invoke-Success"))
+"""What a host does with lists that were fetched is about its own: apt-file, PackageKit and the like."""
 _RELEASE = re.compile(r"^(?P<prefix>.*)_(?:In)?Release$")
 
 
@@ -75,10 +77,19 @@ class AptRoot:
         ]
 
     @property
-    def only_ours(self) -> list[str]:
-        """The options that restrict `apt-get update` to our own sources."""
+    def update(self) -> list[str]:
+        """The options of `apt-get update`: those that point at this folder, and none of the host's hooks.
+
+        Only a file can clear a list, and only one that is named on the command line is read after the host's
+        (apt.conf(5) of apt 2.6.1).
+        """
+        return [*self.options, "-c", f"{self.root}/apt.conf"]
+
+    @property
+    def update_ours(self) -> list[str]:
+        """The same, restricted to our own sources."""
         return [
-            *self.options,
+            *self.update,
             *("-o", "Dir::Etc::sourcelist=/dev/null"),
             *("-o", f"Dir::Etc::sourceparts={self.root}/ours.d"),
         ]
@@ -138,6 +149,7 @@ class AptRoot:
             (self.root / name).mkdir(parents=True, exist_ok=True)
         for folder in (self.root.parent, self.root, self.root / "keyrings"):
             folder.chmod(0o755)  # apt downloads and verifies as its own user
+        _write(self.root / "apt.conf", _NO_HOOKS)
         self._copy_host(local)
         if local:
             _write(self.root / "ours.d" / "gpuprov-kept.list", local)

@@ -286,10 +286,10 @@ class Transaction:
         sources = [] if local and not missing else self.params["sources"]
         self.root.write(sources, self.params["pins"], local)
         if sources or local:
-            self.refresh(self.root.only_ours, missing)
+            self.refresh(self.root.update_ours, missing)
         code, out, err = self.run(argv)
         if code and apt.LISTS_TOO_OLD.search(out + err):
-            self.refresh(self.root.options)
+            self.refresh(self.root.update)
             code, out, err = self.run(argv)
         if code:
             text = f"apt finds no way to the locked versions{apt.first_conflict(out)}"
@@ -359,7 +359,7 @@ class Transaction:
         commands = [self.apt_get(todo), ["apt-get", "clean", *self.root.options]]
         code, log = self.fetch(todo, verdict) or self.unit(request, commands)
         if code and "Failed to fetch" in log and self.params["lists_refresh"]:
-            self.refresh(self.root.options)
+            self.refresh(self.root.update)
             self.units.tidy()
             # Fresh lists may lead elsewhere: nothing runs that was not judged.
             _, broken = self.look()

@@ -85,9 +85,12 @@ def test_apt_installs_from_the_kept_archives_and_from_nothing_else(store: Path, 
     root.write([], pins, archives.line)
     (tmp_path / "status").touch()
     options = ["-o", f"Dir::State::status={tmp_path}/status", "-o", "APT::Sandbox::User=root"]
+    hooks = [f"APT::Update::{when}::=touch {tmp_path}/hook" for when in ("Pre-Invoke", "Post-Invoke")]
+    options += [word for hook in hooks for word in ("-o", hook)]
     update = ["apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any", *options]
-    status, out, err = run([*update, *root.only_ours])
+    status, out, err = run([*update, *root.update_ours])
     assert status == 0, out + err
+    assert not (tmp_path / "hook").exists()
     install = ["apt-get", "install", "-y", "-q", *root.options, *options, "gpa=1:1.0-1", "gpb=1.0"]
     status, out, err = run([*install, "-s"])
     assert status == 0, out + err
