@@ -12,6 +12,7 @@ from gpuprov.app.site import Site, open_lock
 from gpuprov.app.staleness import refuse_stale_lock
 from gpuprov.app.targets import CLOUD, choose_target
 from gpuprov.model.change import Plan
+from gpuprov.model.cloud_view import CloudView
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Report
 from gpuprov.model.resource import ResourcePlan, ResourceResult
@@ -64,6 +65,8 @@ class Found:
     """Why the run must not go on."""
     left: Mapping[str, str] = field(default_factory=dict)
     """What `destroy` leaves because it holds data: address -> id or name."""
+    view: CloudView | None = None
+    """The instances that stand; None for a rack."""
     drains: Mapping[str, str] = field(default_factory=dict)
     """Hosts that go and that work is taken off before, each with how, in words."""
 
