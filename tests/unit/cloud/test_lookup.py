@@ -67,14 +67,17 @@ def test_roles_profiles_and_buckets_are_found_by_their_tags_too(account: Account
     own, other = [{"Key": "gpuprov:id", "Value": KEY}], [{"Key": "gpuprov:id", "Value": "other"}]
     kinds = ("aws:iam/role:Role", "aws:iam/instanceProfile:InstanceProfile", "aws:s3/bucket:Bucket")
     trust = '{"Version": "2012-10-17", "Statement": []}'
-    for name, tag in (("theirs", other), ("ours", own)):
+    # Every role of ours begins alike: somebody else's is not even looked at, for which an operator may have no right.
+    for name, tag in (("gpuprov-theirs", other), ("gpuprov-ours", own)):
         assert [account.find(kind, KEY) for kind in kinds] == [None] * 3
         iam.create_role(RoleName=name, AssumeRolePolicyDocument=trust, Tags=tag)
         iam.create_instance_profile(InstanceProfileName=name, Tags=tag)
         s3.create_bucket(Bucket=name)
         s3.put_bucket_tagging(Bucket=name, Tagging={"TagSet": tag})
     s3.create_bucket(Bucket="without-tags")
-    assert [account.find(kind, KEY) for kind in kinds] == ["ours"] * 3
+    iam.create_role(RoleName="copied", AssumeRolePolicyDocument=trust, Tags=own)
+    iam.create_instance_profile(InstanceProfileName="copied", Tags=own)
+    assert [account.find(kind, KEY) for kind in kinds] == ["gpuprov-ours"] * 3
 
 
 def test_two_of_one_kind_are_refused_by_name(account: Account, ec2: Any) -> None:
