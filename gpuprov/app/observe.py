@@ -89,7 +89,7 @@ def observe_settled(
             raise GpuprovError(*(_stuck(host) for host in busy))
         for host in busy:
             report(
-                Progress(phase="wait", subject=host.name, text="an earlier run's package transaction is still going")
+                Progress(phase="wait", subject=host.name, text="a package transaction of another run is still going")
             )
         time.sleep(_POLL_SECONDS)
         seen |= observe(busy, fleet, access, report)
