@@ -31,6 +31,7 @@ def _unknown(name: str, known: Collection[str]) -> Diagnostic:
         code="GP-LOCK-009",
         address=name,
         summary=f"the lock holds nothing that is called {name}",
-        detail="`--upgrade` takes the name of a locked package, `kernel`, `image`, or an operating system for its base image.",
+        detail="`--upgrade` takes the name of a locked package, `kernel`, `image`, or an operating system for its"
+        " base image.",
         hint=hint,
     )

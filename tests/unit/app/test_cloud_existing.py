@@ -108,7 +108,9 @@ def test_one_that_left_the_tags_is_forgotten(world: World) -> None:
     world.up()
     world.account.others = (replace(OLD, id="i-00000000000000002", tags={"team": "ml", "Name": "old-b"}),)
     world.up()
-    assert [host.name for host in reachable(world.site, world.stack.state().made).hosts if host.pool == "old"] == ["old-b"]
+    assert [host.name for host in reachable(world.site, world.stack.state().made).hosts if host.pool == "old"] == [
+        "old-b"
+    ]
     assert "i-00000000000000001" not in (world.place.folder / "host_keys.json").read_text()
 
 
