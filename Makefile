@@ -4,7 +4,7 @@ SEED ?= 1
 # Where this is set, every start of Python, Ansible's too, would compile its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick matrix matrix-cloud setup lock benchmark-lock benchmark-startup benchmark-onprem clean
+.PHONY: help demo test quick matrix matrix-cloud scan-policy setup lock benchmark-lock benchmark-startup benchmark-onprem clean
 
 help: ## Print this help
 	@echo "usage: make TARGET"
@@ -29,6 +29,10 @@ matrix: ## Every fault of the fault matrix, and the long trials, on the lab: wit
 matrix-cloud: ## Every fault of the cloud's fault matrix at each resource, in an account on paper: within an hour
 	@bash .ci/setup test
 	@bash .ci/matrix-cloud
+
+scan-policy: ## Two scanners read the policies that gpuprov prints (an environment of their own)
+	@bash .ci/setup python
+	@.venv/bin/python .ci/scan_policy.py
 
 setup: ## Only the set-up that the other targets do by themselves
 	@bash .ci/setup test
