@@ -24,14 +24,15 @@ def test_a_second_controller_is_told_and_the_first_goes_on(rack: Rack, tmp_path:
     """From a copy of the site's folder, as on another machine, the host's lock counts; in the folder, the site's."""
     other = tmp_path / "other"
     shutil.copytree(rack.site.folder, other, ignore=shutil.ignore_patterns(".gpuprov"))
-    with noted(record_property, fault="two_controllers", at="unpacking, toolkit") as seen:
+    with noted(record_property, fault="two_controllers", at="draining, driver") as seen:
         rack.ready()
-        rack.turn("toolkit")
+        rack.turn("driver")
         for name in ("gpuprov.yaml", "gpuprov.lock"):
             shutil.copy(rack.site.folder / name, other)
         watcher = Watcher(rack)
         run = rack.start("up", "--target", "onprem", "--yes", "--json", env={})
-        watcher.wait(run, "unpacking")
+        # Not later: the other would see the transaction, wait for its end, and find nothing to do.
+        watcher.wait(run, "draining")
         second = run_gpuprov(other, "up", "--target", "onprem", "--yes", "--json")
         third = rack.site.up(expect=None)
         seen.update(status=str(second.status), told=" ".join(second.codes))
@@ -43,7 +44,7 @@ def test_a_second_controller_is_told_and_the_first_goes_on(rack: Rack, tmp_path:
             assert str(run.process.pid) in refused.stderr, "who holds the host, or the site, is named"
         found = rack.look()
         seen["after"] = ", ".join(f"{name} {value}" for name, value in found.items())
-        assert (found["packages"], found["dpkg"], found["engine"]) == ("after", "whole", "active")
+        assert (found["packages"], found["dpkg"], found["loaded"]) == ("after", "whole", "after")
         mend(rack)
         seen["mended"] = "nothing to mend"
         rack.known = True
