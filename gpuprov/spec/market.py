@@ -11,7 +11,7 @@ ON_DEMAND, SPOT, CAPACITY_BLOCK, RESERVATION = "on-demand", "spot", "capacity-bl
 TERMINATE: Final = "terminate"
 RESERVATION_ID: Final = r"cr-[0-9a-f]{8,17}"
 GROUP_ARN: Final = r"arn:aws[a-z-]*:resource-groups:[a-z0-9-]+:[0-9]{12}:group/[A-Za-z0-9._-]+(/[a-z0-9]+)?"
-PRICE: Final = r"(0|[1-9][0-9]{0,3})(\.[0-9]{1,6})?"
+PRICE: Final = r"(?!0(\.0*)?$)(0|[1-9][0-9]{0,3})(\.[0-9]{1,6})?"
 RESERVED: Final = frozenset({CAPACITY_BLOCK, RESERVATION})
 """Kinds that use capacity which the account has already: hosts come from there, or not at all."""
 

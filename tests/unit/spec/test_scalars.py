@@ -83,6 +83,20 @@ CASES = {
             "x/8",
         ],
     ),
+    "reservation": (
+        ["cr-0123456789abcdef0", "cr-01234567"],
+        ["", "cr-", "cr-0123456G", "r-0123456789abcdef0", "cr-0123456789abcdef0 "],
+    ),
+    "group_arn": (
+        ["arn:aws:resource-groups:us-east-1:111122223333:group/gpu"],
+        ["", "gpu", "arn:aws:iam::111122223333:group/gpu", "arn:aws:resource-groups:us-east-1:1:group/gpu"],
+    ),
+    "price": (["12.50", "1", "0.0321"], ["", "0", "0.0", "12,50", "$12", "-1", "1e3"]),
+    "vpc": (["vpc-0123456789abcdef0", "vpc-01234567"], ["", "vpc-", "subnet-01234567", "vpc-0123456X"]),
+    "subnet": (["subnet-0123456789abcdef0", "subnet-01234567"], ["", "subnet-", "vpc-01234567", "subnet-0123456X"]),
+    "tag": (["Name", "aws:cloudformation:stack-name", "a b", "a" * 127], ["", "a" * 128, "a*", "a\nb"]),
+    "service": (["ecr.api", "ecr.dkr", "sts", "ssmmessages"], ["", "s3:x", "ECR", "ecr..api", "ecr api"]),
+    "place": (["jump.example", "10.0.0.5", "bastion-1"], ["", "-a", "a b", "user@jump", "jump:22"]),
     "account": (["111122223333", "000000000001"], ["", "11112222333", "1111222233334", "1111-2222-3333", "a" * 12]),
     "arn": (
         ["arn:aws:iam::111122223333:role/ops", "arn:aws-us-gov:iam::111122223333:role/a/b@c"],
