@@ -54,7 +54,6 @@ judged_only: {description: Whether the transaction was judged and not run, type:
 import hashlib  # noqa: E402
 import json  # noqa: E402
 import time  # noqa: E402
-from collections.abc import Callable  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from ansible.module_utils import gpuprov_apt as apt  # noqa: E402
@@ -223,12 +222,13 @@ class Transaction:
         _, broken = self.look()
         if not broken:
             return
-        out = self.ask_apt(self.fix("-s"))
-        refused = apt.refused_repairs(apt.parse_simulation(out, self.native), self.plan)
+        out = self.ask_apt(self.fix(*self.announcing))
+        steps = self.announced(out)
+        refused = apt.refused_repairs(steps, self.plan)
         if refused:
             text = f"the repair of the package system would remove {', '.join(refused)}"
             raise Failed("plan", text, apt.last_lines(out))
-        self.check_files(self.fix, apt.parse_simulation(out, self.native))
+        self.refuse_other_files(steps, out)
         code, log = self.unit({"complete": int(time.time())}, [self.fix()])
         if code:
             raise Failed("apt", f"the repair of the package system ended with status {code}", apt.last_lines(log))
@@ -239,44 +239,51 @@ class Transaction:
         Raises:
             Failed: apt finds no way, or a way that is not the plan, or the disk is too small.
         """
-        out = self.ask_apt(self.apt_get(todo, "-s"))
-        steps = apt.parse_simulation(out, self.native)
+        out = self.ask_apt(self.apt_get(todo, *self.announcing))
+        steps = self.announced(out)
         verdict = apt.judge(self.plan, self.status, steps, self.downgrades(steps))
         if verdict.violations:
             text = f"apt would do more than the plan says: {'; '.join(verdict.violations[:5])}"
             raise Failed("plan", text, "\n".join(verdict.violations), verdict.removed)
-        uris = self.check_files(lambda *words: self.apt_get(todo, *words), steps)
-        short = self.root.short_of(uris)
+        self.refuse_other_files(steps, out)
+        short = self.root.short_of(out)
         if short:
             raise Failed("space", short)
-        return apt.with_need(verdict, uris)
+        return apt.with_need(verdict, out)
 
-    def check_files(self, call: Callable[..., list[str]], steps: tuple[apt.Step, ...]) -> str:
+    @property
+    def announcing(self) -> tuple[str, ...]:
+        """The words that make apt say what it would do, and with which files.
+
+        With an empty folder for archives: a file at hand would not be listed, and would go unseen.
+        """
+        archives = f"Dir::Cache::archives={self.root.no_archives}"
+        return ("--print-uris", "-o", archives, "-o", "Acquire::ForceHash=SHA256")
+
+    def announced(self, out: str) -> tuple[apt.Step, ...]:
+        """What apt would do, by what it printed.
+
+        Raises:
+            Failed: it cannot be understood.
+        """
+        try:
+            return apt.parse_announced(out, self.native, self.status)
+        except ValueError as error:
+            raise Failed("simulate", f"apt's answer is not understood: {error}", apt.last_lines(out)) from error
+
+    def refuse_other_files(self, steps: tuple[apt.Step, ...], out: str) -> None:
         """Compare the files that apt would fetch with those that the lock names.
-
-        Args:
-            call: makes the apt-get call with the words given to it.
-            steps: what that call would do.
-
-        Returns:
-            What apt printed.
 
         Raises:
             Failed: apt would install another file under the name and version of a locked one.
         """
-        # An empty folder for archives: a file at hand would not be listed, and would go unseen.
-        options = ["-o", f"Dir::Cache::archives={self.root.no_archives}", "-o", "Acquire::ForceHash=SHA256"]
-        code, out, err = self.run([*call("--print-uris"), *options])
-        if code:
-            raise Failed("simulate", "apt does not say which files it would fetch", apt.reasons(out + err))
         wrong = apt.wrong_files(self.files, steps, apt.parse_uris(out))
         if wrong:
             text = f"apt would install other files than the lock names: {'; '.join(wrong[:3])}"
             raise Failed("digest", text, "\n".join(wrong))
-        return out
 
     def ask_apt(self, argv: list[str]) -> str:
-        """Run a simulation in the private root; returns what apt printed.
+        """Ask apt in the private root what it would do; returns what it printed.
 
         Raises:
             Failed: apt finds no way, with fresh lists either.

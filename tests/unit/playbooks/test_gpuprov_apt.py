@@ -1,10 +1,13 @@
 """apt 2.6.1's own outputs, recorded on lab nodes and on a Debian 12 machine (2026-11-30)."""
 
+import re
 from pathlib import Path
 
 import pytest
 from ansible.module_utils import gpuprov_apt as apt
+from apt_simulation import read_simulation
 
+GONE = "The following packages will be REMOVED:\n  a b*\n"
 APT = Path(__file__).parents[2] / "cases" / "playbooks" / "apt"
 
 
@@ -17,7 +20,7 @@ DRIVER = sorted(name for name, here in STATUS.items() if here.version == "580.82
 
 
 def judged(name: str, plan: apt.Plan, downgrades: set[str] | None = None) -> apt.Verdict:
-    return apt.judge(plan, STATUS, apt.parse_simulation(text(name), "amd64"), downgrades or set())
+    return apt.judge(plan, STATUS, read_simulation(text(name), "amd64"), downgrades or set())
 
 
 def test_dpkg_s_status() -> None:
@@ -28,6 +31,33 @@ def test_dpkg_s_status() -> None:
     )
     assert set(odd) == {"a:i386", "b"}
     assert apt.broken_packages({**odd, **STATUS}) == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("", "no count apt names 0 file(s) and 0 removal(s)"),
+        ("0 upgraded, 1 newly installed, 0 to remove and 0 not upgraded.\n", "apt names 0 file(s)"),
+        (f"{GONE}0 upgraded, 0 newly installed, 1 to remove and 0 not upgraded.\n", "2 removal(s)"),
+    ],
+)
+def test_an_answer_that_is_not_understood_whole_is_no_answer(said: str, found: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(found)):
+        apt.parse_announced(said, "amd64", {})
+
+
+def test_packages_of_another_architecture_are_announced_by_it() -> None:
+    said = (
+        "The following packages will be REMOVED:\n  zlib1g:i386\n"
+        "0 upgraded, 1 newly installed, 1 reinstalled, 1 to remove and 7 not upgraded.\n"
+        "'http://x/a' a_1%3a2_i386.deb 10 SHA256:x\n'http://x/b' b_2_all.deb 10 SHA256:x\n"
+    )
+    here = {"b": apt.Installed(version="2", held=False, state="half-installed", broken=True)}
+    assert apt.parse_announced(said, "amd64", here) == (
+        apt.Step("zlib1g:i386", None, None),
+        apt.Step("a:i386", None, "1:2"),
+        apt.Step("b", "2", "2"),
+    )
 
 
 def test_an_upgrade_of_the_whole_set_is_the_plan() -> None:
@@ -68,7 +98,7 @@ def test_removals_beside_the_plan_are_named() -> None:
 @pytest.mark.parametrize("name", ["linux-image-6.1.0-26-amd64", "linux-image-unsigned-6.8.0-61-generic"])
 def test_a_kernel_that_the_plan_does_not_hold_is_refused(name: str) -> None:
     line = f"Inst {name} (6.1.112-1 X [amd64])\nInst linux-image-amd64 [6.1.106-3] (6.1.112-1 X [amd64])\n"
-    steps = apt.parse_simulation(line, "amd64")
+    steps = read_simulation(line, "amd64")
     assert apt.judge(apt.Plan(install={}), {}, steps, set()).violations == (
         f"{name} 6.1.112-1 would come: another kernel to boot, the plan does not say so",
     )
@@ -90,7 +120,7 @@ def test_a_removal_of_the_plan_that_apt_does_not_do_is_refused() -> None:
 
 
 def test_other_packages_may_rise_or_come_but_not_go_down_or_move_when_held() -> None:
-    steps = apt.parse_simulation(text("rise"), "amd64")
+    steps = read_simulation(text("rise"), "amd64")
     rises, comes = apt.Step("zip", "3.0-13", "3.0-13+deb12u1"), apt.Step("tree", None, "2.1.0-1")
     assert set(steps) == {rises, comes}
     none = apt.Plan(install={})
@@ -103,7 +133,7 @@ def test_other_packages_may_rise_or_come_but_not_go_down_or_move_when_held() -> 
 
 def test_a_package_of_another_architecture_is_another_package() -> None:
     line = "Inst zlib1g:i386 [1.2.13-1] (1.2.13-2 Debian:12.1/stable [i386]) [zlib1g:amd64 ]\nRemv x:amd64 [1]\n"
-    assert apt.parse_simulation(line, "amd64") == (
+    assert read_simulation(line, "amd64") == (
         apt.Step("zlib1g:i386", "1.2.13-1", "1.2.13-2"),
         apt.Step("x", "1", None),
     )
@@ -111,7 +141,7 @@ def test_a_package_of_another_architecture_is_another_package() -> None:
 
 def test_a_package_that_goes_and_comes_is_one_step() -> None:
     lines = "Remv a [1]\nInst b [1] (2 X [amd64])\nInst a (3 X [amd64])\n"
-    assert apt.parse_simulation(lines, "amd64")[0] == apt.Step("a", "1", "3")
+    assert read_simulation(lines, "amd64")[0] == apt.Step("a", "1", "3")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +162,7 @@ def test_why_apt_finds_no_way() -> None:
 
 
 def test_a_repair_may_remove_only_what_the_plan_knows() -> None:
-    steps = apt.parse_simulation(text("remove"), "amd64")
+    steps = read_simulation(text("remove"), "amd64")
     assert apt.refused_repairs(steps, apt.Plan(install={})) == ["cuda-toolkit-13-0", "nvidia-open"]
     plan = apt.Plan(install={"nvidia-open": "1"}, remove=("cuda-toolkit-13-0",))
     assert apt.refused_repairs(steps, plan) == []

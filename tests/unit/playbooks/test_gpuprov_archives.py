@@ -5,8 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from ansible.module_utils import gpuprov_apt as apt
 from ansible.module_utils.gpuprov_archives import Archives
 from ansible.module_utils.gpuprov_root import AptRoot
+from apt_simulation import read_simulation
 
 
 def run(argv: list[str]) -> tuple[int, str, str]:
@@ -101,3 +103,59 @@ def test_apt_installs_from_the_kept_archives_and_from_nothing_else(store: Path, 
     status, out, err = run([*install, "--download-only"])
     assert status != 0
     assert "Hash Sum mismatch" in out + err
+
+
+INSTALLED = """Package: gpa
+Status: {gpa}
+Version: 1:2.0-1
+Architecture: amd64
+Maintainer: x <x@example.com>
+Description: x
+
+Package: needs-new
+Status: install ok installed
+Version: 1
+Architecture: all
+Depends: gpa (>= 1:2.0-1)
+Maintainer: x <x@example.com>
+Description: x
+"""
+
+
+@pytest.mark.parametrize(
+    ("gpa", "words", "moved"),
+    [
+        (
+            "install ok installed",
+            ["gpa=1:1.0-1", "gpb=1.0"],
+            {("gpa", "1:2.0-1", "1:1.0-1"), ("gpb", None, "1.0"), ("needs-new", "1", None)},
+        ),
+        ("hold ok installed", ["gpa=1:1.0-1"], {("gpa", "1:2.0-1", "1:1.0-1"), ("needs-new", "1", None)}),
+        ("install reinstreq half-installed", ["--fix-broken"], {("gpa", "1:2.0-1", "1:2.0-1")}),
+        ("install ok installed", ["needs-new-"], {("needs-new", "1", None)}),
+        ("install ok installed", ["gpa"], set()),
+    ],
+)
+def test_apt_announces_what_it_would_simulate(
+    store: Path, tmp_path: Path, gpa: str, words: list[str], moved: set[tuple[str, str | None, str | None]]
+) -> None:
+    archives = Archives(run, store)
+    archives.publish()
+    root = AptRoot(root=tmp_path / "apt", host_etc=tmp_path / "none", host_lists=tmp_path / "none")
+    root.write([], "", archives.line)
+    (tmp_path / "status").write_text(INSTALLED.format(gpa=gpa))
+    options = ["-o", f"Dir::State::status={tmp_path}/status", "-o", "APT::Sandbox::User=root"]
+    status, out, err = run(["apt-get", "update", "-q", *root.update_ours, *options])
+    assert status == 0, out + err
+    install = ["apt-get", "install", *apt.OPTIONS, *root.options, *options, "--allow-downgrades", *words]
+    _, query, _ = run(["dpkg-query", f"--admindir={tmp_path}", "-W", "-f", apt.QUERY_FORMAT])
+    known = apt.parse_status(query, "amd64")
+    _, simulated, _ = run([*install, "-s"])
+    files = ["-o", f"Dir::Cache::archives={root.no_archives}", "-o", "Acquire::ForceHash=SHA256"]
+    status, out, err = run([*install, "--print-uris", *files])
+    assert status == 0, out + err
+    announced = {(step.name, step.before, step.after) for step in apt.parse_announced(out, "amd64", known)}
+    assert announced == moved
+    # A simulation is silent about what dpkg asks for again.
+    told = {(step.name, step.before, step.after) for step in read_simulation(simulated, "amd64")}
+    assert {move for move in announced if move[1] != move[2]} == told
