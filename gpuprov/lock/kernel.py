@@ -1,6 +1,5 @@
 """The kernel of a pool: which release is locked, the packages that hold it, and when it moves."""
 
-import difflib
 import re
 from collections.abc import Collection, Iterable
 from typing import Final
@@ -120,6 +119,8 @@ def _releases(index: Index) -> Iterable[str]:
 
 
 def _gone(need: KernelNeed, index: Index, release: str, missing: Collection[str]) -> Diagnostic:
+    import difflib  # noqa: PLC0415 - only needed on the way out, and slow to import
+
     offered = list(_releases(index))
     shown = ", ".join(offered[:_SHOWN]) + (f" and {len(offered) - _SHOWN} more" if len(offered) > _SHOWN else "")
     near = difflib.get_close_matches(release, offered, n=1, cutoff=0.6)

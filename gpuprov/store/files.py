@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import secrets
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -120,7 +119,7 @@ def make_folder(path: str | Path) -> None:
 
 
 def _replace(target: Path, data: bytes, mode: int) -> None:
-    beside = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.tmp")
+    beside = target.with_name(f".{target.name[:200]}.{os.urandom(6).hex()}.tmp")
     try:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with os.fdopen(descriptor, "wb") as file:

@@ -9,7 +9,6 @@
 import contextlib
 import json
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -144,7 +143,7 @@ def open_journal(site: Path, command: str, **asked: Any) -> Iterator[Journal]:
     Raises:
         GpuprovError: GP-DOC-007 when the folder cannot be made.
     """
-    name = f"{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}-{secrets.token_hex(3)}"
+    name = f"{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}-{os.urandom(3).hex()}"
     folder = runs_folder(site) / name
     make_folder(folder)
     # A spec may hold what not everybody on this machine should read; so may what Ansible prints.
