@@ -95,10 +95,14 @@ class AptRoot:
         ]
 
     @property
-    def no_archives(self) -> Path:
-        """An empty folder in place of apt's archives; made when absent."""
-        (self.root / "no-archives" / "partial").mkdir(parents=True, exist_ok=True)
-        return self.root / "no-archives"
+    def announcing(self) -> tuple[str, ...]:
+        """The words that make `apt-get install` say what it would do, and with which files.
+
+        With an empty folder for archives: a file at hand would not be listed, and would go unseen.
+        """
+        empty = self.root / "no-archives"
+        (empty / "partial").mkdir(parents=True, exist_ok=True)
+        return ("--print-uris", "-o", f"Dir::Cache::archives={empty}", "-o", "Acquire::ForceHash=SHA256")
 
     def has_archive(self, name: str, size: int) -> bool:
         """Whether an earlier transaction fetched a file already."""

@@ -222,7 +222,7 @@ class Transaction:
         _, broken = self.look()
         if not broken:
             return
-        out = self.ask_apt(self.fix(*self.announcing))
+        out = self.ask_apt(self.fix(*self.root.announcing))
         steps = self.announced(out)
         refused = apt.refused_repairs(steps, self.plan)
         if refused:
@@ -239,7 +239,7 @@ class Transaction:
         Raises:
             Failed: apt finds no way, or a way that is not the plan, or the disk is too small.
         """
-        out = self.ask_apt(self.apt_get(todo, *self.announcing))
+        out = self.ask_apt(self.apt_get(todo, *self.root.announcing))
         steps = self.announced(out)
         verdict = apt.judge(self.plan, self.status, steps, self.downgrades(steps))
         if verdict.violations:
@@ -250,15 +250,6 @@ class Transaction:
         if short:
             raise Failed("space", short)
         return apt.with_need(verdict, out)
-
-    @property
-    def announcing(self) -> tuple[str, ...]:
-        """The words that make apt say what it would do, and with which files.
-
-        With an empty folder for archives: a file at hand would not be listed, and would go unseen.
-        """
-        archives = f"Dir::Cache::archives={self.root.no_archives}"
-        return ("--print-uris", "-o", archives, "-o", "Acquire::ForceHash=SHA256")
 
     def announced(self, out: str) -> tuple[apt.Step, ...]:
         """What apt would do, by what it printed.

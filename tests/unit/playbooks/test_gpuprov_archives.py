@@ -151,8 +151,7 @@ def test_apt_announces_what_it_would_simulate(
     _, query, _ = run(["dpkg-query", f"--admindir={tmp_path}", "-W", "-f", apt.QUERY_FORMAT])
     known = apt.parse_status(query, "amd64")
     _, simulated, _ = run([*install, "-s"])
-    files = ["-o", f"Dir::Cache::archives={root.no_archives}", "-o", "Acquire::ForceHash=SHA256"]
-    status, out, err = run([*install, "--print-uris", *files])
+    status, out, err = run([*install, *root.announcing])
     assert status == 0, out + err
     announced = {(step.name, step.before, step.after) for step in apt.parse_announced(out, "amd64", known)}
     assert announced == moved

@@ -16,13 +16,14 @@ def test_no_more_than_the_limit_at_once() -> None:
     running: set[int] = set()
     most = 0
     lock = threading.Lock()
+    three = threading.Barrier(3, timeout=20)
 
     def work(item: int) -> None:
         nonlocal most
         with lock:
             running.add(item)
             most = max(most, len(running))
-        time.sleep(0.02)
+        three.wait()
         with lock:
             running.discard(item)
 
