@@ -3,17 +3,18 @@
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gpuprov.app.own_rows import folder_reader
 from gpuprov.document.text import SPEC_LIMIT
-from gpuprov.lock.text import read_lock
-from gpuprov.lock.types import Lock
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.spec.decode import load
 from gpuprov.spec.types import PoolSpec, Spec
 from gpuprov.store.files import read_text
 from gpuprov.store.site import site_folder
+
+if TYPE_CHECKING:
+    from gpuprov.lock.types import Lock
 
 LOCK_NAME: Final = "gpuprov.lock"
 
@@ -69,12 +70,14 @@ def open_site(path: Path) -> Site:
     return Site(path=path, text=text, spec=spec, warnings=tuple(diagnostics))
 
 
-def open_lock(site: Site) -> tuple[Lock, str]:
+def open_lock(site: Site) -> "tuple[Lock, str]":
     """Read the site's lock and its text.
 
     Raises:
         GpuprovError: GP-LOCK-005 when there is none; GP-DOC codes when it is broken.
     """
+    from gpuprov.lock.text import read_lock  # noqa: PLC0415 - `validate` needs no lock, and is not to wait for it
+
     if not site.lock_path.exists():
         raise GpuprovError(
             Diagnostic(

@@ -11,12 +11,11 @@ from gpuprov.lock.pool_input import KernelNeed
 from gpuprov.lock.types import Lock, Request
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.version import sort_key
+from gpuprov.spec.stack import FREE, HOLD
 from gpuprov.spec.types import PoolSpec
 
 KERNEL: Final = "kernel"
 """The name that `lock --upgrade` knows the kernel by."""
-HOLD: Final = "hold"
-FREE: Final = "free"
 
 _IMAGE: Final = "linux-image-"
 _HEADERS: Final = "linux-headers-"

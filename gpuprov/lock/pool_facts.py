@@ -7,11 +7,10 @@ from typing import Final
 
 from gpuprov.catalog.find import branches_of
 from gpuprov.lock.architecture import builder_architectures, pool_architecture
-from gpuprov.lock.kernel import FREE, HOLD
 from gpuprov.lock.types import Lock, LockedPool
 from gpuprov.model.version import Constraint, driver_branch, upstream
 from gpuprov.rules.facts import Addresses, FrameworkFacts, InstanceFacts, PoolFacts
-from gpuprov.spec.stack import FrameworkSpec
+from gpuprov.spec.stack import FREE, HOLD, FrameworkSpec
 from gpuprov.spec.types import PoolSpec, Spec
 
 _VARIANT: Final = re.compile(r"/(cu[0-9]{2,3})/?$")

@@ -7,7 +7,7 @@ from enum import StrEnum
 from gpuprov.lock.candidates import Candidates
 from gpuprov.lock.images import ImageNeed, images_by_need
 from gpuprov.lock.index import Index
-from gpuprov.lock.kernel import HOLD, KERNEL, offered_release
+from gpuprov.lock.kernel import KERNEL, offered_release
 from gpuprov.lock.make import recorded_requests
 from gpuprov.lock.pool_input import PoolInput
 from gpuprov.lock.types import (
@@ -22,6 +22,7 @@ from gpuprov.lock.types import (
 )
 from gpuprov.model.package import PackageRow
 from gpuprov.model.version import compare
+from gpuprov.spec.stack import HOLD
 
 
 class Stale(StrEnum):

@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Final
 
 from gpuprov.spec.about import About
+
+HOLD: Final = "hold"
+FREE: Final = "free"
+"""What `stack.kernel` says where it names no release."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
