@@ -1,6 +1,5 @@
 """`gpuprov image`: build, list, verify, prune."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,11 +9,12 @@ from gpuprov.app.access import Access
 from gpuprov.app.image import list_images, prune_images
 from gpuprov.app.image_build import BuildRequest, build_image
 from gpuprov.app.image_verify import VerifyRequest, verify_images
+from gpuprov.cli.agreeing import agreed
 from gpuprov.cli.options import json_option, spec_option
 from gpuprov.cloud.images import ImageStatus
 from gpuprov.cloud.images_text import image_row
 from gpuprov.cloud.types import Image
-from gpuprov.model.diagnostic import Diagnostic, GpuprovError, status_of
+from gpuprov.model.diagnostic import status_of
 from gpuprov.render.diagnostics import show_diagnostics
 from gpuprov.render.image_text import images_body, show_built, show_going, show_images, show_pruned
 from gpuprov.render.image_verify_text import show_verified, verified_body
@@ -120,10 +120,8 @@ def prune(*, spec: Path, keep: int, yes: bool, as_json: bool, no_colour: bool) -
 
         def ask(going: Sequence[Image], orphans: Sequence[str], kept: Sequence[ImageStatus]) -> bool:
             show_going(going, orphans, kept, Terminal(out=terminal.err, err=terminal.err) if as_json else terminal)
-            if yes:
-                return True
             with view.paused():
-                return _confirm(going, orphans)
+                return agreed(_question(going, orphans), yes=yes)
 
         pruned = prune_images(spec, keep=keep, ask=ask, report=view)
     show_diagnostics(pruned.diagnostics, terminal)
@@ -140,15 +138,6 @@ def prune(*, spec: Path, keep: int, yes: bool, as_json: bool, no_colour: bool) -
     return int(status_of(pruned.diagnostics))
 
 
-def _confirm(going: Sequence[Image], orphans: Sequence[str]) -> bool:
-    if not sys.stdin.isatty():
-        raise GpuprovError(
-            Diagnostic(
-                code="GP-RUN-002",
-                summary="a confirmation is needed, and standard input is no terminal",
-                detail="nothing was removed",
-                hint="read what would go above; give --yes to go on without a question",
-            )
-        )
+def _question(going: Sequence[Image], orphans: Sequence[str]) -> str:
     snapshots = f" and {len(orphans)} snapshot(s)" if orphans else ""
-    return click.confirm(f"Remove {len(going)} image(s){snapshots}?", default=False, err=True)
+    return f"Remove {len(going)} image(s){snapshots}?"
