@@ -41,7 +41,7 @@ def opened(moto_address: str) -> Account:
 
 
 @pytest.fixture
-def aws(moto_address: str, monkeypatch: pytest.MonkeyPatch) -> str:
+def aws(moto_address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """An empty account, and an environment that leads there; returns its address."""
     place = http.client.HTTPConnection(moto_address.removeprefix("http://"), timeout=10)
     place.request("POST", "/moto-api/reset")
@@ -49,7 +49,12 @@ def aws(moto_address: str, monkeypatch: pytest.MonkeyPatch) -> str:
     place.close()
     _point_to(moto_address, monkeypatch)
     _tag_snapshots(monkeypatch)
-    return moto_address
+    from gpuprov.lab.aws.hooks import install  # noqa: PLC0415 - as above
+    from gpuprov.lab.aws.placement import placement_additions  # noqa: PLC0415 - as above
+
+    take_off = install((), (), placement_additions())  # moto 5.2.5 has no placement groups
+    yield moto_address
+    take_off()
 
 
 @pytest.fixture

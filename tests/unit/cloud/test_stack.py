@@ -19,6 +19,7 @@ from stack_documents import document, instance
 from state_files import state_file
 
 from gpuprov.cloud import state
+from gpuprov.cloud.copies import copies, put_back, read_copy
 from gpuprov.cloud.engine import Engine, find_engine
 from gpuprov.cloud.events import EventReader, NewResource
 from gpuprov.cloud.stack import CloudStack, judge
@@ -354,7 +355,9 @@ class TestBadInput:
             made().preview(document("train-a"), report=ignore_progress)
         (found,) = error.value.diagnostics
         assert found.code == "GP-CLOUD-013"
-        subprocess.run(("sh", "-c", "cp " + found.hint.partition("cp ")[2]), check=True)
+        name = found.hint.rpartition("gpuprov state restore ")[2]
+        (copy,) = [one for one in copies(place(tmp_path, cloud)) if one.name == name]
+        put_back(place(tmp_path, cloud), read_copy(place(tmp_path, cloud), copy)[0])
         assert made().preview(document("train-a"), report=ignore_progress).empty
 
     def test_a_state_that_another_machine_holds(self, made: Make, cloud: Cloud, tmp_path: Path) -> None:

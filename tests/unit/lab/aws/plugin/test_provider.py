@@ -58,8 +58,9 @@ def test_a_missing_required_input_is_refused_at_check(engine: Engine) -> None:
 
 
 def test_a_known_type_that_the_plugin_does_not_implement_is_refused(engine: Engine) -> None:
-    why = "aws:ec2/eip:Eip is not implemented by the lab's AWS plugin"
-    assert refused(engine, "aws:ec2/eip:Eip", {}) == [("", why)]
+    why = "aws:ec2/customerGateway:CustomerGateway is not implemented by the lab's AWS plugin"
+    asked = {"bgpAsn": "65000", "type": "ipsec.1"}
+    assert refused(engine, "aws:ec2/customerGateway:CustomerGateway", asked) == [("", why)]
 
 
 @pytest.mark.parametrize(
