@@ -1,4 +1,4 @@
-"""The controller is killed, interrupted, or cut off from the host, at every moment of a run."""
+"""The controller is killed at every moment of a run; a second one comes while the first is at work."""
 
 import shutil
 import subprocess
