@@ -14,6 +14,11 @@ _ACTION: Final = re.compile(r"not authorized to perform:? (?P<action>[a-z0-9-]+:
 _EXPLICIT: Final = re.compile(r"explicit deny in (?:a|an) (?P<where>[\w -]+?) ?policy|explicit deny")
 _TYPE: Final = re.compile(r"instance type \(?['\"]?(?P<type>[a-z0-9-]+\.[a-z0-9-]+)")
 _BAD_TYPE: Final = re.compile(r"Invalid value '(?P<type>[^']*)' for InstanceType")
+_NEW_PROFILE: Final = re.compile(
+    r"Invalid IAM Instance Profile (?:name|ARN)|has no associated IAM Roles", re.IGNORECASE
+)
+"""EC2 does not know a fresh profile, or not its role, for a while. The official plugin waits two minutes for it, and
+more were seen (terraform-provider-aws, ec2_instance.go, and its issue 27516; read 2026-11-30)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +211,12 @@ _ROWS: Final = (
 )
 
 _BY_CODE: Final = {code: row for row in _ROWS for code in row.codes}
+_PROFILE: Final = _row(
+    "",
+    "GP-CLOUD-024",
+    "EC2 does not know the instance profile yet, or not its role ({code})",
+    "AWS takes minutes to spread a new role: run the same command again; what was made is kept",
+)
 
 
 def diagnose(code: str, message: str, *, address: str = "", operation: str = "") -> Diagnostic:
@@ -221,8 +232,7 @@ def diagnose(code: str, message: str, *, address: str = "", operation: str = "")
         A diagnostic with GP-CLOUD-010 for codes that no row knows.
     """
     bare = code.removeprefix("Client.").removeprefix("Server.")
-    # InvalidParameterValue says many things: only its text tells a bad instance type.
-    row = _BY_CODE["InvalidInstanceType"] if _BAD_TYPE.search(message) else _BY_CODE.get(bare)
+    row = _told_apart(message) or _BY_CODE.get(bare)
     if row is None:
         return Diagnostic(
             code="GP-CLOUD-010",
@@ -236,6 +246,13 @@ def diagnose(code: str, message: str, *, address: str = "", operation: str = "")
         detail=message.strip(),
         hint=_hint(row, message),
     )
+
+
+def _told_apart(message: str) -> _Row | None:
+    """InvalidParameterValue says many things: only its text tells a bad instance type and a profile that is too new."""
+    if _BAD_TYPE.search(message):
+        return _BY_CODE["InvalidInstanceType"]
+    return _PROFILE if _NEW_PROFILE.search(message) else None
 
 
 def known(code: str) -> bool:
