@@ -63,7 +63,8 @@ class EngineCommand(PulumiCommand):
 
         Raises:
             CommandError: the engine's status was not 0; `last` holds the status.
-            KeyboardInterrupt: after the engine has ended, or at once when it is pressed twice (the engine goes on).
+            KeyboardInterrupt: after the engine has ended, or at once when it is pressed twice (the engine goes on until
+                what is in flight has ended); a set `cancel` counts as the first time.
         """
         base = self._new_log(args)
         words = args if "--non-interactive" in args else ["--non-interactive", *args]
@@ -100,18 +101,23 @@ class EngineCommand(PulumiCommand):
                     tail.read()
                 if ended:
                     break
-                wanted = interrupted or (self.cancel is not None and self.cancel.is_set())
-                if wanted and not asked:
+                if not asked and (interrupted or self._cancelled):
                     asked = True
                     # To the engine alone: its plugin must end the call that it has begun.
                     process.send_signal(signal.SIGINT)
                 time.sleep(_POLL)
             except KeyboardInterrupt:
-                if interrupted:
+                if interrupted or self._cancelled:
+                    if not asked:
+                        process.send_signal(signal.SIGINT)
                     raise
                 interrupted = True
         if interrupted:
             raise KeyboardInterrupt
+
+    @property
+    def _cancelled(self) -> bool:
+        return self.cancel is not None and self.cancel.is_set()
 
     @contextlib.contextmanager
     def _held(self, args: list[str]) -> Iterator[tuple[int, ...]]:

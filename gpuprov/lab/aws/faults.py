@@ -20,6 +20,7 @@ KINDS = {
     "quota": "RunInstances: VcpuLimitExceeded, when the account's vCPUs would be more than `limit`",
     "service-quota": "GetServiceQuota: every quota of EC2 is `limit`",
     "denied": "an action: UnauthorizedOperation or AccessDenied; `action` says which",
+    "throttled": "an action: RequestLimitExceeded, or what the service says instead; `action` says which",
     "expired": "every call: the session's token has expired",
     "invalid-key": "every call: the access key is not known",
     "status-check": "an instance (`instance`: id or Name tag, default all) fails its status checks",
@@ -51,6 +52,8 @@ class Fault:
     """How many vCPUs the account may have."""
     times: int | None = None
     """How often it strikes before it is gone; None for ever."""
+    onwards: bool = False
+    """Whether it strikes every call, whatever its action, from the first on that it has struck."""
     id: int = 0
     """Given by the server."""
 
@@ -69,10 +72,10 @@ def fault_of(stored: Any) -> Fault:
         raise ValueError(f"unknown keys {', '.join(unknown)}; known: {', '.join(known)}")
     if stored.get("kind") not in KINDS:
         raise ValueError(f"unknown kind {stored.get('kind')!r}; known: {', '.join(KINDS)}")
-    numbers = {"seconds": (int, float), "limit": (int,), "times": (int,)}
+    types = {"seconds": (int, float), "limit": (int,), "times": (int,), "onwards": (bool,)}
     for name, value in stored.items():
-        if isinstance(value, bool) or not isinstance(value, numbers.get(name, (str,))):
-            raise ValueError(f"{name}: {value!r} is of a wrong type")  # noqa: TRY004 (bad input, whatever its type)
+        if not isinstance(value, types.get(name, (str,))) or (isinstance(value, bool) and name != "onwards"):
+            raise ValueError(f"{name}: {value!r} is of a wrong type")
     return Fault(**stored)
 
 
@@ -157,6 +160,9 @@ class FaultBook:
             return next((fault for fault in self._faults.values() if fault.kind == kind), None)
 
     def _count(self, fault: Fault) -> None:
+        if fault.onwards:
+            fault = replace(fault, action="*", onwards=False)
+            self._faults[fault.id] = fault
         if fault.times is None:
             return
         if fault.times <= 1:

@@ -30,6 +30,11 @@ _TAG_KEY = re.compile(r"Tag(Specification\.\d+\.Tag)?\.\d+\.Key")
 _CODE = re.compile(rb"<Code>([^<]*)</Code>")
 _FIRST_ERROR = 400
 _DENIED = {"ec2": "UnauthorizedOperation"}
+_THROTTLED = {
+    "ec2": ("RequestLimitExceeded", 503),
+    "s3": ("SlowDown", 503),
+    "elasticfilesystem": ("ThrottlingException", 400),
+}
 _EXPIRED = {"ec2": ("RequestExpired", 400), "s3": ("ExpiredToken", 400)}
 _INVALID_KEY = {"ec2": ("AuthFailure", 401), "s3": ("InvalidAccessKeyId", 403)}
 """Errors of each service (the services' lists of error codes, 2026-11); the others answer as STS does."""
@@ -120,6 +125,9 @@ class Gateway:
         if self._book.struck("denied", call):
             because = f"because no identity-based policy allows the {name} action"
             return self._denied(call, Denied(action=name, resource="*", reason=because))
+        if self._book.struck("throttled", call):
+            code, status = _THROTTLED.get(call.service, ("Throttling", 400))
+            return _error(call, code, "Request limit exceeded.", status)
         denied = self._guard.refusal(call)
         return self._denied(call, denied) if denied is not None else None
 

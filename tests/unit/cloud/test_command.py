@@ -110,6 +110,34 @@ def test_ctrl_c_asks_the_engine_and_waits_for_its_end(tmp_path: Path) -> None:
     assert (tmp_path / "ended").exists()
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the engine is left to its end
+@pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
+@pytest.mark.usefixtures("_interruptible")
+def test_ctrl_c_after_the_run_was_cancelled_leaves_the_engine_to_its_end(tmp_path: Path) -> None:
+    """The application takes the first Ctrl-C itself, and promises that the second one stops now."""
+    script = "trap 'echo asked >> asked' INT; touch begun; sleep 0.6 & wait; sleep 0.6; touch ended; exit 1"
+    one = command(tmp_path, script)
+    one.cancel = threading.Event()
+
+    def press() -> None:
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.01)
+        one.cancel.set()
+        while not (tmp_path / "asked").exists():
+            time.sleep(0.01)
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=press).start()
+    with pytest.raises(KeyboardInterrupt):
+        one.run(["up"], str(tmp_path), {})
+    assert not (tmp_path / "ended").exists()
+    assert is_held(one.hold)
+    while is_held(one.hold):
+        time.sleep(0.02)
+    assert (tmp_path / "ended").exists()
+    assert (tmp_path / "asked").read_text() == "asked\n"
+
+
 def test_a_kill_of_python_leaves_the_engine_at_work_and_the_hold_says_so(tmp_path: Path) -> None:
     command(tmp_path, "touch begun; i=0; while [ $i -lt 20 ]; do echo $i; i=$((i+1)); sleep 0.05; done; touch ended")
     code = (

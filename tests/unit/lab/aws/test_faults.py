@@ -30,6 +30,20 @@ def test_a_fault_strikes_as_often_as_it_was_asked_to() -> None:
     assert book.listing()["faults"] == []
 
 
+def test_a_fault_strikes_everything_from_its_first_call_on() -> None:
+    book = FaultBook()
+    number = book.add(fault_of({"kind": "expired", "action": "ec2:CreateVpc", "onwards": True}))
+    other = ApiRequest(service="iam", action="CreateRole")
+    assert [book.struck("expired", call) is not None for call in (other, CALL, other, CALL)] == [
+        False,
+        True,
+        True,
+        True,
+    ]
+    assert book.remove(number)
+    assert book.struck("expired", CALL) is None
+
+
 def test_a_fault_strikes_only_what_it_means() -> None:
     book = FaultBook()
     book.add(Fault(kind="denied", action="s3:*"))
