@@ -156,6 +156,15 @@ def _not_running(host: MadeHost, found: InstanceHealth | None, region: str) -> N
             detail=found.reason if found else f"EC2 does not know it in {region}",
             hint=f"`gpuprov up --target cloud --replace {host.name}` makes another one",
         )
+    if found.switched_off:
+        return NotObserved(
+            host=host.name,
+            code="GP-CLOUD-088",
+            reason=f"the instance {host.instance_id} is {found.state}: somebody switched it off, and it is left alone",
+            detail=found.reason,
+            hint=f"`gpuprov start {host.name}` switches it on",
+            off=True,
+        )
     return NotObserved(
         host=host.name,
         code="GP-CLOUD-016",

@@ -58,7 +58,7 @@ def leaving_hosts(made: Made, health: Mapping[str, InstanceHealth], site: Site, 
     Args:
         made: the hosts that go.
         health: what EC2 says, by instance id: nothing runs on one that is stopped or gone.
-        site: the spec, with the pools' drains; a pool that is no longer in it has none.
+        site: the spec, with the pools' drains, and with those of pools that left it (`with_left_pools`).
         access: how schedulers of the inventory are reached.
 
     Raises:

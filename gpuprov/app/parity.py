@@ -25,6 +25,7 @@ from gpuprov.app.parity_refusals import (
 from gpuprov.app.parity_sides import FolderSnapshots, read_meaning, read_side, read_snapshot_file, spec_hosts
 from gpuprov.app.site import Site, open_lock, open_site, today
 from gpuprov.app.staleness import refuse_stale_lock
+from gpuprov.app.switched_off import with_switched_off
 from gpuprov.app.targets import targets_of
 from gpuprov.compare.compare import compare_want, count_comparable
 from gpuprov.document.envelope import peek_kind
@@ -260,7 +261,7 @@ def _verdict(found: Comparison, request: ParityRequest, *, between: tuple[str, s
         whole=whole,
         between=between,
     )
-    verdict = judge(found.compared, terms, not_observed=found.alone)
+    verdict = judge(found.compared, terms, not_observed=with_switched_off(request.site, found.alone))
     return replace(verdict, diagnostics=(*verdict.diagnostics, *found.notes))
 
 

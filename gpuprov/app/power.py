@@ -12,6 +12,7 @@ from gpuprov.app.cloud_records import standing_in, unknown_name
 from gpuprov.app.cloud_site import CloudSite, open_cloud
 from gpuprov.app.interrupt import cancelled_by_interrupt
 from gpuprov.app.leaving import leaving_hosts, take_off
+from gpuprov.app.left_pools import as_in_spec, with_left_pools
 from gpuprov.app.site import open_site
 from gpuprov.catalog.find import instance as instance_row
 from gpuprov.cloud.types import InstanceHealth, InstanceState, Made
@@ -67,7 +68,8 @@ def stop(path: Path, names: Sequence[str], access: Access, *, disturb: bool, agr
         made, health = _asked(place, names)
         running = only(made, lambda name: _state(made, health, name) not in _OFF)
         _refuse_one_time(place, running)
-        leaving = leaving_hosts(running, health, site, access)
+        running = as_in_spec(site, running)
+        leaving = leaving_hosts(running, health, with_left_pools(site, running), access)
         words = {one.host.name: one.words for one in leaving}
         rows = _rows(made, health, words, place)
         if not running.hosts:

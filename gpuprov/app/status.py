@@ -28,7 +28,10 @@ class Status:
 
     @property
     def status(self) -> ExitStatus:
-        """0, 7 for a difference, 10 for what could not be observed; trouble with one host is never a failure here."""
+        """0, 7 for a difference, 10 for what could not be observed; trouble with one host is never a failure here.
+
+        A host that somebody switched off is no trouble.
+        """
         plan = self.planned.plan
         found = [] if plan.resources.empty else [ExitStatus.DIFFERENT]
         for host in plan.hosts:
@@ -36,7 +39,7 @@ class Status:
                 found.append(ExitStatus.DIFFERENT)
             if any(finding.counts for finding in host.unknown):
                 found.append(ExitStatus.INCOMPLETE)
-        if self.planned.not_observed:
+        if any(not one.off for one in self.planned.not_observed.values()):
             found.append(ExitStatus.INCOMPLETE)
         return combine_statuses(found)
 
@@ -57,7 +60,10 @@ def status(path: Path, access: Access, report: Report, *, target: str | None = N
     targets = choose_targets(site, access, target)
     refuse_unclear_limit(targets, access, "name one: --target onprem or --target cloud")
     seen = [_look(site, name, access, report) for name in targets]
-    told = tuple(dict.fromkeys(d for each in seen for d in each.diagnostics if d.severity is not Severity.ERROR))
+    off = {one.diagnostic for each in seen for one in each.planned.not_observed.values() if one.off}
+    told = tuple(
+        dict.fromkeys(d for each in seen for d in each.diagnostics if d.severity is not Severity.ERROR and d not in off)
+    )
     view = next((each.view for each in seen if each.view is not None), None)
     return Status(planned=functools.reduce(_both, (each.planned for each in seen)), diagnostics=told, view=view)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from gpuprov.cloud.files import LocalFiles, StateFiles
 from gpuprov.model.diagnostic import Diagnostic
@@ -78,6 +79,11 @@ class Applied:
     """Errors translated, with what was made before them in `made`."""
 
 
+_ASKED_FOR: Final = ("Client.UserInitiated", "User initiated")
+"""How EC2 begins the reason of a state that a call of its API brought about: of StopInstances, for one. A shutdown from
+inside the system and one by AWS read otherwise (EC2 API Reference, StateReason, read 2026-11-30)."""
+
+
 class InstanceState(StrEnum):
     """EC2's names of an instance's states."""
 
@@ -103,6 +109,11 @@ class InstanceHealth:
     """Another one after each stop and start, without the stack's state knowing; empty while there is none."""
     launched: str = ""
     """UTC time, ISO, of its last start."""
+
+    @property
+    def switched_off(self) -> bool:
+        """Whether it is off because somebody asked AWS for that, as `gpuprov stop` does; not by itself, nor by AWS."""
+        return self.state in {InstanceState.STOPPED, InstanceState.STOPPING} and self.reason.startswith(_ASKED_FOR)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

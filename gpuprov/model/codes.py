@@ -220,12 +220,21 @@ CODES: Final[dict[str, Code]] = {
     "GP-CLOUD-075": Code(S.REFUSED, "a resource of the account cannot be taken into the stack"),
     "GP-CLOUD-076": Code(S.DONE, "a resource of the account was taken into the stack"),
     "GP-CLOUD-077": Code(S.DONE, "instances that were there already are left as they are"),
+    "GP-CLOUD-080": Code(S.REFUSED, "an instance type takes no Elastic Fabric Adapter"),
+    "GP-CLOUD-081": Code(S.REFUSED, "how the interfaces of an instance type are laid out for EFA is not known"),
+    "GP-CLOUD-082": Code(S.REFUSED, "an instance with several network interfaces gets no public address"),
+    "GP-CLOUD-083": Code(S.DONE, "hosts with EFA do not stand close together"),
+    "GP-CLOUD-084": Code(S.DONE, "a host keeps the network interfaces that it was made with"),
     "GP-CLOUD-060": Code(S.REFUSED, "the stack's state is kept elsewhere than the spec says"),
     "GP-CLOUD-061": Code(S.REFUSED, "the state's secrets are under something else than the spec says"),
     "GP-CLOUD-062": Code(S.USAGE, "the bucket for the stack's state cannot be used"),
     "GP-CLOUD-063": Code(S.NOT_FOUND, "there is no such copy of the stack's state"),
     "GP-CLOUD-064": Code(S.DONE, "the account holds a resource of the spec that no state knows"),
     "GP-CLOUD-065": Code(S.DIFFERENT, "something of the stack was changed by hand in the account"),
+    "GP-CLOUD-088": Code(S.DONE, "a host is switched off because somebody asked for that, and is left alone"),
+    "GP-CLOUD-089": Code(
+        S.DONE, "how work is taken off a host that goes is not known: its pool is no longer in the spec"
+    ),
     # lab
     "GP-LAB-001": Code(S.USAGE, "the lab needs root"),
     "GP-LAB-002": Code(S.FAILED, "the lab cannot be built"),

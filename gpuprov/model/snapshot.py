@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from gpuprov.model.address import member_address, split_address
-from gpuprov.model.diagnostic import Diagnostic
+from gpuprov.model.diagnostic import Diagnostic, Severity
 from gpuprov.model.facets import FACETS
 from gpuprov.model.fact import Absent, Fact, Known, Observation, Unknown, Value
 
@@ -67,11 +67,21 @@ class NotObserved:
     detail: str = ""
     """Lines that the hint builds on, such as fingerprints, or the keys that were tried."""
     hint: str = ""
+    off: bool = False
+    """Whether it is switched off because somebody asked for that: nothing of it can be looked at, and that is no
+    trouble."""
 
     @property
     def diagnostic(self) -> Diagnostic:
         """The same as a diagnostic about the host."""
-        return Diagnostic(code=self.code, address=self.host, summary=self.reason, detail=self.detail, hint=self.hint)
+        return Diagnostic(
+            code=self.code,
+            address=self.host,
+            summary=self.reason,
+            detail=self.detail,
+            hint=self.hint,
+            severity=Severity.NOTE if self.off else Severity.ERROR,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,7 +19,8 @@ def judge(compared: Sequence[Compared], terms: Terms, *, not_observed: Iterable[
     """Give the verdict over hosts that were compared and hosts that were not.
 
     DIFFERENT (7) when an unwaived difference counts; else INCOMPLETE (10) when something was not observed, by fact or
-    by host, or when nothing at all was compared; else DONE. "Nothing was compared" is never "in sync".
+    by host, or when nothing at all was compared; else DONE. "Nothing was compared" is never "in sync"; a host that
+    somebody switched off is told, and has no say.
 
     Args:
         compared: hosts with their findings.
@@ -41,7 +42,7 @@ def judge(compared: Sequence[Compared], terms: Terms, *, not_observed: Iterable[
         groups=group_hosts(seen),
         rows=group_findings(counting),
         diagnostics=() if seen else (_nothing(missing),),
-        status=_status(counting, waivers, incomplete=bool(missing) or not seen),
+        status=_status(counting, waivers, incomplete=any(not one.off for one in missing) or not seen),
         waivers=waivers,
         drivers=driver_rows(seen),
         between=terms.between,

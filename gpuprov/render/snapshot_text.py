@@ -64,7 +64,7 @@ def show_not_observed(not_observed: Sequence[NotObserved], terminal: Terminal) -
         lines = [*missing.detail.splitlines(), *([f"hint: {missing.hint}"] if missing.hint else [])]
         terminal.out.print(
             Text.assemble(
-                ("not observed: ", "warning"),
+                ("switched off: ", "quiet") if missing.off else ("not observed: ", "warning"),
                 (missing.host, "name"),
                 f": {missing.reason} [{missing.code}]",
                 *(f"\n  {line}" for line in lines),
@@ -91,8 +91,9 @@ def look_body(
     }
 
 
-def not_observed_body(not_observed: Sequence[NotObserved]) -> list[dict[str, str]]:
-    """Hosts that could not be observed, as JSON."""
+def not_observed_body(not_observed: Sequence[NotObserved]) -> list[dict[str, str | bool]]:
+    """Hosts that could not be observed, as JSON; `off` marks those that somebody switched off, which is no trouble."""
     return [
-        {"host": m.host, "code": m.code, "reason": m.reason, "detail": m.detail, "hint": m.hint} for m in not_observed
+        {"host": m.host, "code": m.code, "reason": m.reason, "detail": m.detail, "hint": m.hint, "off": m.off}
+        for m in not_observed
     ]

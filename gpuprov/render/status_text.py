@@ -39,8 +39,9 @@ def show_status(planned: Planned, terminal: Terminal, view: CloudView | None = N
     if not resources.empty:
         show_resource_plan(resources, terminal, verbose=False)
     good = sum(1 for plan in planned.plan.hosts if host_state(plan)[1] == "good")
-    hosts = len(planned.plan.hosts) + len(planned.not_observed) + len(resources.new_hosts)
-    terminal.out.print(f"{good} of {hosts} host(s) as wanted")
+    off = sum(1 for missing in planned.not_observed.values() if missing.off)
+    hosts = len(planned.plan.hosts) + len(planned.not_observed) - off + len(resources.new_hosts)
+    terminal.out.print(f"{good} of {hosts} host(s) as wanted{f', {off} switched off' if off else ''}")
 
 
 def _stack(snapshot: Snapshot) -> str:

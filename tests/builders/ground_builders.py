@@ -22,6 +22,8 @@ from gpuprov.model.resource import ResourceAction, ResourceChange, ResourcePlan
 from gpuprov.model.stack_record import Orphan
 
 BASE = "ami-0base0000000000a"
+BY_A_CALL = "Client.UserInitiatedShutdown: User initiated shutdown"
+"""EC2's reason for an instance that was stopped by its API (EC2 API Reference, StateReason, read 2026-11-30)."""
 CONSOLE = "-----BEGIN SSH HOST KEY KEYS-----\nssh-ed25519 {key} root@{name}\n-----END SSH HOST KEY KEYS-----\n"
 KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
 SPEC = """\
@@ -217,6 +219,8 @@ class FakeAccount:
 
     def __init__(self) -> None:
         self.states: dict[str, InstanceState | None] = {}
+        self.reasons: dict[str, str] = {}
+        """Why an instance is in its state, as EC2 says it."""
         self.reserved: tuple[Reservation, ...] = ()
         self.quotas: dict[str, int] = {}
         self.quota_denied: GpuprovError | None = None
@@ -261,7 +265,9 @@ class FakeAccount:
         """The state that the test gave, else running."""
         states = {one: self.states.get(one, InstanceState.RUNNING) for one in ids}
         return {
-            one: InstanceHealth(id=one, state=state, checks="ok") for one, state in states.items() if state is not None
+            one: InstanceHealth(id=one, state=state, checks="ok", reason=self.reasons.get(one, ""))
+            for one, state in states.items()
+            if state is not None
         }
 
     def switch(self, ids: Collection[str], *, on: bool, seconds: float, report: Report) -> None:
@@ -269,6 +275,7 @@ class FakeAccount:
         del seconds, report
         self.switched.append(("on" if on else "off", sorted(ids)))
         self.states.update(dict.fromkeys(ids, InstanceState.RUNNING if on else InstanceState.STOPPED))
+        self.reasons.update(dict.fromkeys(ids, "" if on else BY_A_CALL))
 
     def console(self, instance_id: str) -> str:
         """A console with one key."""

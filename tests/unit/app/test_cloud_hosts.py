@@ -11,6 +11,7 @@ from gpuprov.app.cloud_hosts import as_last_reached, coming_up, forget_gone, not
 from gpuprov.app.named import site_hosts
 from gpuprov.cloud.ssh_keys import PublicKey, find_key
 from gpuprov.cloud.types import InstanceHealth, InstanceState, Made, MadeHost
+from gpuprov.model.diagnostic import Severity
 from gpuprov.provision.host_keys import HostKeys, read_record, update_record
 
 KEY = find_key("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl")
@@ -53,6 +54,26 @@ def test_running_hosts_are_reached_where_ec2_says_they_are() -> None:
     found = sort_hosts(MADE, said, region="r")
     assert [(h.name, h.public_address) for h in found.running.hosts] == [("a", "198.18.9.9"), ("c", "")]
     assert list(found.absent) == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "off"),
+    [
+        (InstanceState.STOPPED, "Client.UserInitiatedShutdown: User initiated shutdown", True),
+        (InstanceState.STOPPING, "User initiated (2026-11-30 20:00:00 GMT)", True),
+        (InstanceState.STOPPED, "Client.UserInitiatedHibernate: User initiated hibernate", True),
+        (InstanceState.STOPPED, "Client.InstanceInitiatedShutdown: Instance initiated shutdown", False),
+        (InstanceState.STOPPED, "Server.ScheduledStop: Stopped due to a scheduled retirement", False),
+        (InstanceState.STOPPED, "", False),
+        (InstanceState.TERMINATED, "Client.UserInitiatedShutdown: User initiated shutdown", False),
+    ],
+)
+def test_only_what_somebody_asked_aws_to_stop_is_no_trouble(state: InstanceState, reason: str, *, off: bool) -> None:
+    made = Made(hosts=(host("a", 1),))
+    found = sort_hosts(made, {"i-1": replace(health(1, state), reason=reason)}, region="r").absent["a"]
+    assert (found.off, found.code) == (off, "GP-CLOUD-088" if off else "GP-CLOUD-016")
+    assert found.diagnostic.severity is (Severity.NOTE if off else Severity.ERROR)
+    assert found.detail == reason
 
 
 def test_a_host_whose_address_moved_is_reached_where_it_was_last(tmp_path: Path) -> None:

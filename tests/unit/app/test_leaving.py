@@ -1,16 +1,18 @@
 """Hosts that go: named, drained first, and back in service as new ones only once they are proven."""
 
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from app_world import World, make_world
-from ground_builders import SPEC
+from ground_builders import SPEC, cloud_lock
 
-from gpuprov.app import leaving
+from gpuprov.app import cloud_ground, leaving
 from gpuprov.cloud.types import InstanceState
-from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.status import ExitStatus
 
 DRAINED = SPEC.replace(
@@ -76,6 +78,68 @@ def test_fewer_hosts_go_only_by_name_and_say_how(drained: Callable[..., World]) 
     assert log(world) == ["drain train-b"]
     assert "instance.train-b" not in world.stack.resources
     assert "volume.scratch/train-b" not in world.stack.resources
+    assert result.status is ExitStatus.DONE
+
+
+def two_pools(drained: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> World:
+    """A world with a second pool, `web`, whose one host was made."""
+    lock = cloud_lock()
+    pools = {name: replace(lock.pools["train"], pool=name) for name in ("train", "web")}
+    world = drained()
+    monkeypatch.setattr(cloud_ground, "open_lock", lambda _site: (replace(lock, pools=pools), "lock"))
+    begin, end = world.site.text.index("  train:\n"), world.site.text.index("storage:\n")
+    web = world.site.text[begin:end].replace("train:", "web:").replace("train-a, train-b", "web-a")
+    whole = world.site.text
+    world.rewrite(text=whole[:end] + web + whole[end:])
+    world.up()
+    world.rewrite(text=whole)
+    world.asked.clear()
+    return world
+
+
+GONE = ("web-a", "scratch/web-a")
+
+
+def test_hosts_of_a_pool_that_left_go_by_name_and_are_drained_as_its_last_run_says(
+    drained: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = two_pools(drained, monkeypatch)
+    with pytest.raises(GpuprovError) as caught:
+        world.up()
+    assert {(d.code, d.address) for d in caught.value.diagnostics} == {
+        ("GP-CLOUD-014", "instance.web-a"),
+        ("GP-CLOUD-014", "volume.scratch/web-a"),
+    }
+    assert all("--remove" in d.hint for d in caught.value.diagnostics)
+    assert log(world) == []
+    result = world.up(remove=GONE)
+    ((plan, told),) = world.asked
+    assert plan.drains == {"web-a": "command, up to 5s"}
+    assert "GP-CLOUD-089" not in [d.code for d in told]
+    assert log(world) == ["drain web-a"]
+    assert "instance.web-a" not in world.stack.resources
+    assert result.status is ExitStatus.DONE
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_where_no_record_knows_the_pool_the_plan_says_that_its_hosts_are_not_drained(
+    drained: Callable[..., World], monkeypatch: pytest.MonkeyPatch, *, running: bool
+) -> None:
+    world = two_pools(drained, monkeypatch)
+    shutil.rmtree(world.site.state / "runs")
+    if not running:
+        world.account.states[world.stack.resources["instance.web-a"].id] = InstanceState.STOPPED
+    with pytest.raises(GpuprovError) as caught:
+        world.up()
+    assert {d.code for d in caught.value.diagnostics} == {"GP-CLOUD-014"}
+    result = world.up(remove=GONE)
+    ((plan, told),) = world.asked
+    assert plan.drains == {}
+    assert [(d.address, d.severity) for d in told if d.code == "GP-CLOUD-089"] == (
+        [("web-a", Severity.WARNING)] if running else []
+    )
+    assert log(world) == []
+    assert "instance.web-a" not in world.stack.resources
     assert result.status is ExitStatus.DONE
 
 

@@ -71,6 +71,17 @@ def test_a_stopped_instance_is_not_observed(seen: World) -> None:
     assert look(seen).status(expect_no_changes=False) is ExitStatus.FAILED
 
 
+def test_an_instance_that_somebody_switched_off_is_told_and_is_no_trouble(seen: World) -> None:
+    seen.up()
+    seen.account.switch([seen.stack.resources["instance.train-b"].id], on=False, seconds=1, report=ignore_progress)
+    found = status(seen.site.path, Access(), ignore_progress)
+    (off,) = found.planned.not_observed.values()
+    assert (off.host, off.code, off.off, "gpuprov start train-b" in off.hint) == ("train-b", "GP-CLOUD-088", True, True)
+    assert found.status is ExitStatus.DONE
+    assert "GP-CLOUD-088" not in [told.code for told in found.diagnostics], "it is told once"
+    assert look(seen).status(expect_no_changes=True) is ExitStatus.DONE
+
+
 def test_a_limit_names_hosts_or_pools_of_the_cloud(seen: World) -> None:
     seen.up()
     limited = UpRequest(spec=seen.site.path, access=Access(limit="train-b"))

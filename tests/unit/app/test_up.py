@@ -11,7 +11,8 @@ from gpuprov.app import cloud_ground
 from gpuprov.app.access import Access
 from gpuprov.cloud.state import INSTANCE, Pending
 from gpuprov.cloud.types import InstanceState
-from gpuprov.model.diagnostic import Diagnostic, GpuprovError
+from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
+from gpuprov.model.progress import ignore_progress
 from gpuprov.model.resource import ResourceAction
 from gpuprov.model.run import HostState
 from gpuprov.model.status import ExitStatus
@@ -215,3 +216,19 @@ def test_a_limit_leaves_hosts_outside_of_it_alone_also_when_they_are_stopped(wor
     assert [h.host for h in result.hosts] == ["train-a"]
     assert "GP-CLOUD-016" not in world.codes(result)
     assert result.status is ExitStatus.DONE
+
+
+def test_a_host_that_somebody_switched_off_is_left_alone_and_fails_nothing(world: World) -> None:
+    world.up()
+    identity = world.stack.resources["instance.train-b"].id
+    world.account.switch([identity], on=False, seconds=1, report=ignore_progress)
+    world.stack.calls.clear()
+    world.converged.clear()
+    result = world.up()
+    (told,) = [d for d in result.diagnostics if d.address == "train-b"]
+    assert (told.code, told.severity) == ("GP-CLOUD-088", Severity.NOTE)
+    assert "gpuprov start train-b" in told.hint
+    assert "stopped" in result.plan.excluded["train-b"]
+    assert [host.host for host in result.hosts] == ["train-a"]
+    assert result.status is ExitStatus.DONE
+    assert ("apply" not in world.stack.calls, world.converged) == (True, [])

@@ -46,7 +46,8 @@ def verdict_of(case: dict[str, Any]) -> Parity:
         for host, found in case.get("compared", {}).items()
     ]
     missing = [
-        NotObserved(host=host, code="GP-SSH-001", reason="it does not answer") for host in case.get("missing", [])
+        NotObserved(host=host, code="GP-SSH-001", reason="it does not answer", off=host in case.get("switched_off", []))
+        for host in case.get("missing", [])
     ]
     waivers = [Waiver(facet=facet, reason="agreed", until=until) for facet, until in case.get("waivers", {}).items()]
     terms = Terms(
