@@ -22,7 +22,12 @@ _POLL_SECONDS: Final = 2.0
 
 
 def observe(
-    hosts: Sequence[Host], fleet: Fleet | None, access: Access, report: Report
+    hosts: Sequence[Host],
+    fleet: Fleet | None,
+    access: Access,
+    report: Report,
+    *,
+    known: Mapping[str, Snapshot] | None = None,
 ) -> dict[str, Snapshot | NotObserved]:
     """Probe hosts once, all in parallel.
 
@@ -31,21 +36,22 @@ def observe(
         fleet: gives the wants whose files and services are worth looking at; None for the stack's own.
         access: how many at a time, and for how long.
         report: where progress goes.
+        known: what an earlier look of this run saw, by host: one look is enough where the host's record is the same.
     """
     if not hosts:
         return {}
-    asked = [asked_by(fleet.wants[host.name]) for host in hosts] if fleet else []
-    seen = _look(hosts, asked, access, report)
     if fleet is None:
-        return seen
+        return _look(hosts, [], access, report)
+    asked = {host.name: _asked(host, (known or {}).get(host.name), fleet) for host in hosts}
+    seen = _look(hosts, tuple(asked.values()), access, report)
     # The record of what gpuprov made on a host may name files that no want names any more: look at these too.
     again, more = [], []
     for host in hosts:
-        asked_more = _asked_by_record(host, seen[host.name], fleet)
-        if asked_more is not None:
+        with_record = _asked(host, seen[host.name], fleet)
+        if not asked[host.name].covers(with_record):
             again.append(host)
-            more.append(asked_more)
-    return seen | _look(again, [*asked, *more], access, report) if again else seen
+            more.append(with_record)
+    return seen | _look(again, [*asked.values(), *more], access, report) if again else seen
 
 
 def _look(
@@ -63,15 +69,10 @@ def _look(
     return {host.name: found.result for host, found in zip(hosts, probed, strict=True)}
 
 
-def _asked_by_record(host: Host, found: Snapshot | NotObserved, fleet: Fleet) -> Asked | None:
-    if isinstance(found, NotObserved):
-        return None
-    owned = owned_of(found)
-    if not isinstance(owned, Owned):
-        return None
-    want = fleet.wants[host.name]
-    with_record = asked_by(want, owned)
-    return None if asked_by(want).covers(with_record) else with_record
+def _asked(host: Host, found: Snapshot | NotObserved | None, fleet: Fleet) -> Asked:
+    """What the want makes worth looking at, and the host's record as far as it was seen."""
+    owned = owned_of(found) if isinstance(found, Snapshot) else None
+    return asked_by(fleet.wants[host.name], owned if isinstance(owned, Owned) else None)
 
 
 def observe_settled(

@@ -169,7 +169,7 @@ def _looking_tools(work: Work, report: Report) -> Tools:
     """The tools of a rollout that only looks."""
 
     def look(hosts: Sequence[Host]) -> Mapping[str, Snapshot | NotObserved]:
-        return observe(hosts, work.fleet, work.access, report)
+        return observe(hosts, work.fleet, work.access, report, known=work.planned.snapshots)
 
     return Tools(
         connect=lambda host: connect(host.connection),
@@ -193,12 +193,7 @@ def _tools(work: Work, journal: Journal, report: Report, cancel: threading.Event
 
     def play(targets: Sequence[Target]) -> Mapping[str, HostOutcome]:
         # What was seen a moment ago, before this batch: it says what a waiver covers and what nobody can see.
-        seen = looking.observe([target.host for target in targets])
-        wants = {
-            t.host.name: play_want(t.want, s, work.waivers)
-            for t in targets
-            if isinstance(s := seen[t.host.name], Snapshot)
-        }
+        wants = {t.host.name: play_want(t.want, t.seen, work.waivers) for t in targets if t.seen is not None}
         result = converge(
             [(target.host, wants.get(target.host.name, target.want), removals(target.plan)) for target in targets],
             playbooks=find_playbooks(),

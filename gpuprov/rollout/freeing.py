@@ -8,6 +8,7 @@ from functools import partial
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.progress import Report
 from gpuprov.model.run import HostResult
+from gpuprov.model.snapshot import Snapshot
 from gpuprov.rollout.command import interrupted
 from gpuprov.rollout.drain import Drained, give_back, is_drained_first, take_work_off
 from gpuprov.rollout.look import look_again
@@ -22,6 +23,7 @@ class Freed:
     """The hosts that may be touched, and the results of the others."""
 
     targets: tuple[Target, ...]
+    """With what was seen of them last."""
     results: Mapping[str, HostResult]
     notes: Mapping[str, tuple[str, ...]]
     """Sentences about the drain, by host."""
@@ -62,8 +64,9 @@ def free(
         results[target.host.name] = replace(
             result, diagnostics=(*result.diagnostics, *back.refused), notes=(*result.notes, *back.notes)
         )
+    last = {t.host.name: t for t in (*standing, *still)}
     return Freed(
-        targets=tuple(t for t in standing if t.host.name not in results),
+        targets=tuple(last[t.host.name] for t in standing if t.host.name not in results),
         results=results,
         notes={name: drained.notes for name, drained in drains.items() if drained.notes},
     )
@@ -76,10 +79,13 @@ def _named(batch: Sequence[Target], name: str) -> Target:
 def _look(
     targets: Sequence[Target], tools: Tools, *, freed: bool = False
 ) -> tuple[tuple[Target, ...], tuple[tuple[Target, tuple[Diagnostic, ...]], ...]]:
-    """Those that are as their plans say, and the others with the reason."""
+    """Those that are as their plans say, with what was seen, and the others with the reason."""
     seen = tools.observe([target.host for target in targets])
     told = [(t, look_again(t, seen[t.host.name], tools, freed=freed or not is_drained_first(t))) for t in targets]
-    return tuple(t for t, reason in told if not reason), tuple((t, reason) for t, reason in told if reason)
+    standing = (
+        replace(t, seen=found) for t, reason in told if not reason and isinstance(found := seen[t.host.name], Snapshot)
+    )
+    return tuple(standing), tuple((t, reason) for t, reason in told if reason)
 
 
 def _not_freed(target: Target, drained: Drained) -> HostResult:

@@ -33,6 +33,8 @@ class Target:
     """Whether the last proof succeeded for this want: then a host that is as wanted is left alone."""
     before: Snapshot | None = None
     """What was seen of the host when the plan was made."""
+    seen: Snapshot | None = None
+    """What was seen of it right before it is touched; None until then."""
     containers: bool = False
     """Whether a container on the host must see the GPUs."""
     scheduler: Host | None = None

@@ -121,15 +121,20 @@ def test_a_host_that_moved_after_the_plan_is_not_touched() -> None:
 def test_a_host_is_looked_at_before_its_change_after_it_and_after_a_boot(loaded: str, looks: int) -> None:
     """The look that says whether a reboot is needed is the proof's first one where none is: each costs a second."""
     site = Site({"a": FakeHost(loaded=loaded)})
-    original, seen = site.observe, []
+    observe, converge, seen, given = site.observe, site.converge, [], []
 
     def counted(hosts: Sequence[Host]) -> Mapping[str, Snapshot | NotObserved]:
-        seen.append(hosts)
-        return original(hosts)
+        seen.append(observe(hosts))
+        return seen[-1]
 
-    site.observe = counted  # type: ignore[method-assign]
+    def told(targets: Sequence[Target]) -> Mapping[str, HostOutcome]:
+        given.extend(target.seen for target in targets)
+        return converge(targets)
+
+    site.observe, site.converge = counted, told  # type: ignore[method-assign]
     assert run(site) == {"a": (HostState.CHANGED, [])}
     assert len(seen) == looks
+    assert given == [seen[0]["a"]], "the play works from the look right before it"
 
 
 def test_a_host_that_another_run_changes_is_left_alone() -> None:
