@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from gpuprov.catalog.efa import ENA, expand
 from gpuprov.catalog.find import instance
 from gpuprov.catalog.load import Catalog, rows
 from gpuprov.catalog.rows import InstanceRow
@@ -11,7 +12,6 @@ from gpuprov.catalog.rows_cloud import EfaLayoutRow, PriceRow, QuotaRow
 
 _DAY: Final = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}")
 _CODE: Final = re.compile(r"L-[0-9A-F]{8}")
-_INTERFACE: Final = re.compile(r"(?P<kind>ena|efa-only|efa) (?P<first>[0-9]+)(-(?P<last>[0-9]+))?/(?P<device>[0-9]+)")
 
 
 def cloud_problems(catalog: Catalog) -> Iterator[str]:
@@ -56,13 +56,12 @@ def _layouts(catalog: Catalog) -> Iterator[str]:
         places: list[tuple[int, int]] = []
         efa = 0
         for text in row.interfaces:
-            found = _INTERFACE.fullmatch(text)
+            found = expand(text)
             if found is None:
                 yield f"efa_layouts: {row.id} has the interface {text}, which is not KIND CARD/DEVICE"
                 continue
-            cards = range(int(found["first"]), int(found["last"] or found["first"]) + 1)
-            places += [(card, int(found["device"])) for card in cards]
-            efa += len(cards) if found["kind"] != "ena" else 0
+            places += [(each.card, each.device) for each in found]
+            efa += sum(each.kind != ENA for each in found)
         if row.knows("interfaces") and (0, 0) not in places:
             yield f"efa_layouts: {row.id} has no interface 0/0, which every instance starts with"
         if len(set(places)) != len(places):
