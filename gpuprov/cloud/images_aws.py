@@ -16,6 +16,9 @@ ARCHITECTURES: Final = {"amd64": "x86_64", "arm64": "arm64"}
 """Debian's names of architectures -> EC2's."""
 _GONE: Final = frozenset({"InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidSnapshot.NotFound"})
 _MALFORMED: Final = "InvalidAMIID.Malformed"
+_TAKEN: Final = "InvalidAMIName.Duplicate"
+_SHOWN_SECONDS: Final = 30.0
+"""EC2's answers are eventually consistent (EC2 API Reference, read 2026-11-30), mostly within a few seconds."""
 
 
 def find_base(ec2: Any, os: str, arch: str, region: str) -> LockedImage:
@@ -83,14 +86,35 @@ def make(ec2: Any, instance_id: str, image: Image, *, spec_name: str) -> str:
             "gpuprov:made": image.made,
         }.items()
     ]
-    answer = ec2.create_image(
-        InstanceId=instance_id,
-        Name=image.name,
-        Description=f"gpuprov: {spec_name}, pool {image.pool}, {image.os}, baked {image.baked[:19]}",
-        # On both, and with the request itself: a run that is killed a moment later leaves nothing without a name.
-        TagSpecifications=[{"ResourceType": kind, "Tags": tags} for kind in ("image", "snapshot")],
-    )
+    try:
+        answer = ec2.create_image(
+            InstanceId=instance_id,
+            Name=image.name,
+            Description=f"gpuprov: {spec_name}, pool {image.pool}, {image.os}, baked {image.baked[:19]}",
+            # On both, and with the request itself: a run that is killed a moment later leaves nothing without a name.
+            TagSpecifications=[{"ResourceType": kind, "Tags": tags} for kind in ("image", "snapshot")],
+        )
+    except ec2.exceptions.ClientError as error:
+        # botocore asks again when an answer was lost, and CreateImage takes no token: it was done the first time then.
+        found = _made_already(ec2, image, spec_name) if code_of(error) == _TAKEN else None
+        if found is None:
+            raise
+        return found
     return str(answer["ImageId"])
+
+
+def _made_already(ec2: Any, image: Image, spec_name: str) -> str | None:
+    """The id of the image of this very build; None when another one has its name."""
+    found: list[str] = []
+    asked = {"name": image.name, "tag:gpuprov:id": f"{spec_name}/image/{image.name}", "tag:gpuprov:made": image.made}
+    filters = [{"Name": name, "Values": [value]} for name, value in asked.items()]
+
+    def look() -> bool:
+        found.extend(row["ImageId"] for row in describe(ec2, Owners=["self"], Filters=filters))
+        return bool(found)
+
+    wait_until(look, seconds=_SHOWN_SECONDS)
+    return found[0] if found else None
 
 
 def wait(ec2: Any, image_id: str, *, seconds: float, report: Report) -> tuple[str, ...]:

@@ -50,6 +50,32 @@ def test_an_image_comes_back_as_it_was_made_and_is_checked_when_it_is_said(
     assert {"Key": "gpuprov:spec", "Value": "train"} in tagged
 
 
+def test_an_image_whose_answer_was_lost_is_the_one_that_is_there(
+    account: Account, ec2: Any, instance_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What botocore does: it asks again when the connection is cut, and EC2 knows the name by then."""
+    made = account.make_image(instance_id, IMAGE, spec_name="train")
+    monkeypatch.setattr(images_aws, "_SHOWN_SECONDS", 0.0)
+    with Stubber(ec2) as stub:
+        taken = "AMI name is already in use by an AMI of this account"
+        stub.add_client_error("create_image", "InvalidAMIName.Duplicate", taken)
+        stub.add_response("describe_images", {"Images": [{"ImageId": made}]})
+        assert images_aws.make(ec2, instance_id, IMAGE, spec_name="train") == made
+        asked = {
+            "Owners": ["self"],
+            "Filters": [
+                {"Name": "name", "Values": [IMAGE.name]},
+                {"Name": "tag:gpuprov:id", "Values": [f"train/image/{IMAGE.name}"]},
+                {"Name": "tag:gpuprov:made", "Values": [IMAGE.made]},
+            ],
+        }
+    with Stubber(ec2) as stub:
+        stub.add_client_error("create_image", "InvalidAMIName.Duplicate", taken)
+        stub.add_response("describe_images", {"Images": []}, asked)
+        with pytest.raises(ec2.exceptions.ClientError):
+            images_aws.make(ec2, instance_id, IMAGE, spec_name="train")
+
+
 def test_removal_takes_the_snapshots_too_and_may_be_repeated(account: Account, ec2: Any, instance_id: str) -> None:
     made = account.make_image(instance_id, IMAGE, spec_name="train")
     snapshots = account.wait_for_image(made, seconds=5)
