@@ -16,6 +16,7 @@ from gpuprov.model.fact import Absent, Known, Unknown
 from gpuprov.model.snapshot import NotObserved, Snapshot
 from gpuprov.model.version import upstream
 from gpuprov.plan.packages import MOVES
+from gpuprov.plan.runfile import runfile_of, uninstaller_of, with_uninstall
 from gpuprov.probe.request import STACK_SERVICES
 from gpuprov.rules.answer import Answer, Verdict, told
 from gpuprov.rules.host import check_host
@@ -48,7 +49,8 @@ class Preflight:
 def preflight(
     plans: Sequence[HostPlan], wants: Mapping[str, HostWant], snapshots: Mapping[str, Snapshot], terms: Terms
 ) -> Preflight:
-    """Judge every host that a plan would change."""
+    """Judge every host that a plan would change; where it was agreed to, a driver from a .run file goes by the plan."""
+    plans = tuple(_with_uninstall(wants[p.host], p, snapshots[p.host], terms) for p in plans)
     with_users = tuple(replace(p, disturbs=disturbed(wants[p.host], p, snapshots[p.host])) for p in plans)
     judged = {p.host: judge_host(wants[p.host], p, snapshots[p.host], terms) for p in with_users}
     refused = {host: found for host, answers in judged.items() if (found := refusal(answers)) is not None}
@@ -97,7 +99,10 @@ def warnings(answers: Sequence[Answer]) -> tuple[Diagnostic, ...]:
 
 
 def disturbed(want: HostWant, plan: HostPlan, snapshot: Snapshot) -> tuple[str, ...]:
-    """Who has a GPU open and would be ended by a plan: by its reboot, or containers by a restart or a reload."""
+    """Who has a GPU open and would be ended by a plan: by its reboot, or containers by a restart or a reload.
+
+    Who uses a driver that is taken away by its own uninstaller, which unloads it, counts too.
+    """
     seen = snapshot.observe("gpu.users")
     if not isinstance(seen, Known) or not isinstance(seen.value, list):
         return ()
@@ -108,7 +113,7 @@ def disturbed(want: HostWant, plan: HostPlan, snapshot: Snapshot) -> tuple[str, 
     for row in seen.value:
         if not isinstance(row, dict) or (row["kind"] == "service" and row["name"] in ours):
             continue
-        if plan.reboot or (restarts and row["kind"] == "container"):
+        if plan.reboot or uninstaller_of(plan) or (restarts and row["kind"] == "container"):
             name = f"{row['kind']} {row['name']}" if row["name"] else str(row["kind"])
             found.append(f"{name} ({row['command']}, process {row['pid']} of {row['user']})")
     return tuple(found)
@@ -150,7 +155,6 @@ def preflight_facts(
     broken = _broken(snapshot)
     # The repair of a half-configured package builds its modules too.
     builds = any("-dkms" in name for name in (*moves, *broken))
-    driver = {p.name for p in want.pool.packages if upstream(p.version) == want.pool.on_disk}
     users = snapshot.facts.get("gpu.users")
     busy = _busy(snapshot)
     offset = snapshot.known("host.clock.offset")
@@ -163,14 +167,15 @@ def preflight_facts(
         headers_come=comes is None or any(name.startswith("linux-headers-") for name in (*moves, *comes)),
         new_initramfs=builds or any(c.action is Action.WRITE and "/modprobe.d/" in c.subject for c in plan.changes),
         reboots=plan.reboot,
-        moves_driver=builds or bool(driver & set(moves)),
+        moves_driver=builds or bool(_driver_packages(want) & set(moves)),
         wants_driver=want.pool.on_disk,
         disturbs=disturbed(want, plan, snapshot),
         users_unknown=users.observation.reason if users and isinstance(users.observation, Unknown) else "",
         drained=plan.pool in terms.drained,
         disturb=terms.disturb,
         holds=_holds(moves, snapshot),
-        installer=_texts(snapshot.known("stack.driver.installer")),
+        installer=runfile_of(snapshot),
+        uninstalls=bool(uninstaller_of(plan)),
         clashes=tuple(_clashes(want.pool, snapshot)),
         pins=_pins(want.pool, snapshot),
         space=_numbers(snapshot.known("host.space")),
@@ -188,6 +193,17 @@ def preflight_facts(
         nouveau=snapshot.known("host.nouveau") is True,
         stale_initramfs=stale if stale.startswith("older") else "",
     )
+
+
+def _driver_packages(want: HostWant) -> set[str]:
+    return {p.name for p in want.pool.packages if upstream(p.version) == want.pool.on_disk}
+
+
+def _with_uninstall(want: HostWant, plan: HostPlan, snapshot: Snapshot, terms: Terms) -> HostPlan:
+    """The plan in which a driver from a .run file goes: where that was agreed to, can be done, and packages come."""
+    comes = {change.subject for change in plan.changes if change.action is Action.INSTALL}
+    can = "files" in runfile_of(snapshot) and bool(_driver_packages(want) & comes)
+    return with_uninstall(plan, snapshot) if terms.take_over and can else plan
 
 
 def is_busy(snapshot: Snapshot) -> bool:
@@ -300,10 +316,6 @@ def _broken(snapshot: Snapshot) -> tuple[str, ...]:
 def _number(snapshot: Snapshot, address: str) -> int | None:
     value = snapshot.known(address)
     return value if isinstance(value, int) else None
-
-
-def _texts(value: object) -> Mapping[str, str]:
-    return {str(key): str(text) for key, text in value.items()} if isinstance(value, dict) else {}
 
 
 def _numbers(value: object) -> Mapping[str, int]:

@@ -58,6 +58,7 @@ def package_variables(pool: PoolWant, removal: Removal) -> Variables:
         ],
         "gpuprov_packages_remove": list(removal.packages),
         "gpuprov_packages_take_over": list(removal.take_over),
+        "gpuprov_packages_uninstall": removal.uninstall,
         "gpuprov_packages_hold": [p.name for p in pool.packages],
         "gpuprov_packages_release": list(removal.release),
         "gpuprov_packages_sources": [

@@ -6,6 +6,7 @@ from typing import Final
 
 from gpuprov.model.change import Action, HostPlan
 from gpuprov.plan.kept import KEPT
+from gpuprov.plan.runfile import INSTALLER, uninstaller_of
 from gpuprov.want.containerd import CONFIG_PATH
 from gpuprov.want.frameworks import FOLDER
 from gpuprov.want.owned import PENDING
@@ -21,6 +22,8 @@ class Removal:
     """Names to remove, whatever version is installed."""
     take_over: tuple[str, ...] = ()
     """Those of the packages that somebody else installed; without it they would only lose their hold."""
+    uninstall: str = ""
+    """The program that takes away a driver from a .run file; empty where there is none, or it stays."""
     files: tuple[str, ...] = ()
     """Paths to delete."""
     sources: tuple[str, ...] = ()
@@ -52,13 +55,15 @@ def removals(plan: HostPlan) -> Removal:
     gone = {change.subject for change in plan.changes if change.action is Action.DELETE}
     deleted = sorted(gone - {FOLDER, KEPT})
     sources = {path: found["name"] for path in deleted if (found := _SOURCE.fullmatch(path)) is not None}
+    taken = tuple(sorted({c.subject for c in plan.changes if c.action is Action.TAKE_OVER and c.address != INSTALLER}))
     return Removal(
-        packages=tuple(sorted((*_subjects(plan, Action.REMOVE), *_subjects(plan, Action.TAKE_OVER)))),
+        packages=tuple(sorted((*_subjects(plan, Action.REMOVE), *taken))),
         files=tuple(path for path in deleted if path not in sources),
         sources=tuple(sorted(set(sources.values()))),
         release=_subjects(plan, Action.RELEASE),
         restart=_subjects(plan, Action.RESTART),
-        take_over=_subjects(plan, Action.TAKE_OVER),
+        take_over=taken,
+        uninstall=uninstaller_of(plan),
         take_back=tuple(path for path in _subjects(plan, Action.TAKE_BACK) if path != CONFIG_PATH),
         containerd=CONFIG_PATH in _subjects(plan, Action.TAKE_BACK),
         frameworks=FOLDER in gone,

@@ -99,7 +99,9 @@ def with_sight(plan: HostPlan, looked: Mapping[str, Any]) -> HostPlan:
     if not looked or plan.rollback is None:
         return plan
     names = {key: tuple(str(name) for name in looked.get(key, ())) for key in ("kept", "fetch", "lost")}
+    # What is lost already is no package, and apt does not know of it.
+    lost = (*plan.rollback.lost, *names["lost"])
     return replace(
         plan,
-        rollback=Rollback(kept=names["kept"], fetched=names["fetch"], lost=names["lost"], size=int(looked["bytes"])),
+        rollback=Rollback(kept=names["kept"], fetched=names["fetch"], lost=lost, size=int(looked["bytes"])),
     )

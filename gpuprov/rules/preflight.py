@@ -52,7 +52,9 @@ class PreflightFacts:
     holds: Mapping[str, str] = field(default_factory=dict)
     """Packages that the plan moves and somebody else holds -> their version."""
     installer: Mapping[str, str] = field(default_factory=dict)
-    """`program` and `version` of a driver that NVIDIA's own installer put there."""
+    """`program` and `version` of a driver that NVIDIA's own installer put there; `files` where that can undo it."""
+    uninstalls: bool = False
+    """Whether the plan has that uninstaller take it away, before packages come."""
     clashes: tuple[Clash, ...] = ()
     pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Files of apt preferences that are not ours -> names of packages of the lock in them."""
@@ -129,16 +131,20 @@ def _holds(facts: PreflightFacts) -> Iterator[Answer]:
 
 
 def _installer(facts: PreflightFacts) -> Iterator[Answer]:
-    if facts.installer and facts.wants_driver:
-        program, version = facts.installer["program"], facts.installer.get("version", "")
-        yield _refused(
-            facts,
-            "GP-PRE-002",
-            f"the driver{f' {version}' if version else ''} came by NVIDIA's own installer (a .run file)",
-            f"{program} is there, and no package owns it",
-            "Packages would overwrite a part of its files, and the two would be mixed.",
-            f"take the work off the GPUs, run `{program}` on the host, then run `gpuprov up` again",
-        )
+    if not facts.installer or not facts.wants_driver:
+        return
+    program, version = facts.installer["program"], facts.installer.get("version", "")
+    summary = f"the driver{f' {version}' if version else ''} came by NVIDIA's own installer (a .run file)"
+    seen = f"{program} is there, and no package owns it"
+    if facts.uninstalls:
+        consequence = "Its uninstaller takes it away before packages come. There is no way back to it."
+        yield _told(facts, "GP-PRE-002", summary, seen, consequence, "")
+        return
+    ways = f"take the work off the GPUs, run `{program}` on the host, then run `gpuprov up` again"
+    if "files" in facts.installer:
+        ways += "; or `up --take-over --no-rollback` runs it (`preview --take-over` shows what goes and comes)"
+    consequence = "Packages would overwrite a part of its files, and the two would be mixed."
+    yield _refused(facts, "GP-PRE-002", summary, seen, consequence, ways)
 
 
 def _clashes(facts: PreflightFacts) -> Iterator[Answer]:

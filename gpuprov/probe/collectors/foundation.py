@@ -7,7 +7,8 @@ from gpuprov.model.snapshot import CollectorOutput, Recording
 from gpuprov.probe.collector import Collector, Found, ended, failure, fixed, odd
 
 # NVIDIA's .run installer leaves its own uninstaller, which no package owns (NVIDIA driver README, "Installing the
-# Driver", nvidia-installer(1)). dpkg is asked only where there is one.
+# Driver", nvidia-installer(1)), and the list that this needs: version, description, then `0: ` and a link or `1: ` and
+# a file (its source of 590.48.01, backup.c, read 2026-11-30). dpkg is asked only where there is one.
 _INSTALLER = r"""
 f=/usr/bin/nvidia-uninstall
 if [ -e "$f" ] || [ -L "$f" ]; then
@@ -15,6 +16,11 @@ if [ -e "$f" ] || [ -L "$f" ]; then
     printf 'program %s\n' "$f"
     l=/var/log/nvidia-installer.log
     [ ! -r "$l" ] || sed -n -E 's/^installer version: *([0-9.]+)$/version \1/p' "$l" | head -n 1
+    b=/var/lib/nvidia/log
+    if [ -r "$b" ] && [ -x "$f" ]; then
+      sed -n -E '1s/^([0-9.]+)$/version \1/p' "$b"
+      printf 'files %s\n' "$(grep -c '^[01]: /' "$b")"
+    fi
   fi
 fi
 echo end
@@ -28,7 +34,10 @@ echo end
 
 
 def parse_installer(output: CollectorOutput, recording: Recording) -> Found:
-    """stack.driver.installer: the uninstaller of a driver that came by a .run file, and that driver's version."""
+    """stack.driver.installer: the uninstaller of a driver that came by a .run file, that driver's version, its files.
+
+    `files` is there only where the uninstaller can work: it is a program, and has its list.
+    """
     address = "stack.driver.installer"
     if not ended(output):
         return {address: failure(output, recording, "looking for NVIDIA's installer")}
@@ -37,7 +46,8 @@ def parse_installer(output: CollectorOutput, recording: Recording) -> Found:
         return {address: Absent()}
     if "program" not in found:
         return {address: odd(output, "what NVIDIA's installer left")}
-    return {address: Known({"program": found["program"], "version": found.get("version", "")})}
+    files = {"files": found["files"]} if found.get("files", "").isdigit() else {}
+    return {address: Known({"program": found["program"], "version": found.get("version", ""), **files})}
 
 
 def parse_headers(output: CollectorOutput, recording: Recording) -> Found:

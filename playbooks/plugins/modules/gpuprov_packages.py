@@ -25,6 +25,7 @@ options:
       needed: {description: Whether it is never removed by gpuprov., type: bool, default: false}
   remove: {description: Packages to remove whatever their version., type: list, elements: str, default: []}
   take_over: {description: Those of `remove` that somebody else installed., type: list, elements: str, default: []}
+  uninstall: {description: Uninstaller of a driver from a .run file; runs before packages come., type: str, default: ""}
   hold: {description: Packages to hold., type: list, elements: str, default: []}
   release: {description: Packages whose hold is taken away., type: list, elements: str, default: []}
   sources:
@@ -58,6 +59,7 @@ from pathlib import Path  # noqa: E402
 
 from ansible.module_utils import gpuprov_apt as apt  # noqa: E402
 from ansible.module_utils import gpuprov_record as record  # noqa: E402
+from ansible.module_utils import gpuprov_runfile as runfile  # noqa: E402
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
 from ansible.module_utils.gpuprov_rollback import Keeper, Refused  # noqa: E402
 from ansible.module_utils.gpuprov_root import AptRoot  # noqa: E402
@@ -354,7 +356,8 @@ class Transaction:
             "hold": list(self.plan.hold),
             "release": list(self.plan.release),
         }
-        commands = [self.apt_get(todo), ["apt-get", "clean", *self.root.options]]
+        before = runfile.commands(self.params["uninstall"], self.apt_get(todo, "--download-only"))
+        commands = [*before, self.apt_get(todo), ["apt-get", "clean", *self.root.options]]
         code, log = self.fetch(todo, verdict) or self.unit(request, commands)
         if code and "Failed to fetch" in log and self.params["lists_refresh"]:
             self.refresh(self.root.update)
@@ -366,7 +369,7 @@ class Transaction:
             verdict = self.simulate(todo)
             code, log = self.fetch(todo, verdict) or self.unit(request, commands)
         if code:
-            raise Failed("apt", f"the package transaction ended with status {code}", apt.last_lines(log))
+            raise Failed("apt", runfile.blame(self.params["uninstall"], code, log), apt.last_lines(log))
 
     def fetch(self, todo: apt.Todo, verdict: apt.Verdict) -> tuple[int, str] | None:
         """Fetch all files before dpkg begins, and keep them; apt's status and log where it could not."""
@@ -447,22 +450,18 @@ def _as_failed(error: Failed | Refused | record.Broken | NoAnswer) -> Failed:
 def main() -> None:
     """Run as an Ansible module."""
     names = {"type": "list", "elements": "str", "default": []}
-    row = {
-        "name": {"type": "str", "required": True},
-        "version": {"type": "str", "required": True},
-        "arch": {"type": "str", "default": ""},
-        "sha256": {"type": "str", "default": ""},
-        "needed": {"type": "bool", "default": False},
-    }
+    must, text = {"type": "str", "required": True}, {"type": "str", "default": ""}
+    row = {"name": must, "version": must, "arch": text, "sha256": text, "needed": {"type": "bool", "default": False}}
     module = AnsibleModule(
         argument_spec={
             "install": {"type": "list", "elements": "dict", "default": [], "options": row},
             "remove": names,
             "take_over": names,
+            "uninstall": text,
             "hold": names,
             "release": names,
             "sources": {"type": "list", "elements": "dict", "default": [], "no_log": False},
-            "pins": {"type": "str", "default": ""},
+            "pins": text,
             "allow_downgrades": {"type": "bool", "default": False},
             "lists_refresh": {"type": "bool", "default": True},
             "lock_timeout": {"type": "int", "default": 600},

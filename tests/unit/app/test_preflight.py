@@ -1,5 +1,6 @@
 """From what was seen of a host to the preflight's verdict, and what of it counts right before a change or a reboot."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from gpuprov.model.facet import Cost
 from gpuprov.model.host import Connection, Host
 from gpuprov.model.planned import Planned
 from gpuprov.model.snapshot import CollectorOutput, Recording, Snapshot
+from gpuprov.plan.guard import moved
+from gpuprov.plan.removal import removals
 from gpuprov.probe.snapshot import snapshot_of
 
 REPORTS = yaml.safe_load((Path(__file__).parents[2] / "cases" / "reports" / "preflight.yaml").read_text())
@@ -90,6 +93,51 @@ def test_all_refusals_of_a_host_are_told_at_once() -> None:
     assert found.code == "GP-PRE-001"
     assert "also GP-PRE-002: the driver 535.1 came by NVIDIA's own installer" in found.detail
     assert "run `/usr/bin/nvidia-uninstall`" in found.detail
+
+
+RUNFILE = {"program": "/usr/bin/nvidia-uninstall", "version": "535.1", "files": "312"}
+
+
+def test_a_driver_from_a_run_file_goes_by_its_uninstaller_where_that_was_agreed_to() -> None:
+    there = seen({"stack.driver.installer": RUNFILE, "stack.driver.loaded": "535.1", "stack.driver.on_disk": "535.1"})
+    (plan,) = planned(there, Terms(take_over=True)).plan.hosts
+    gone = next(change for change in plan.changes if change.address == "stack.driver.installer")
+    assert (gone.action, gone.subject, gone.before) == (
+        Action.TAKE_OVER,
+        "/usr/bin/nvidia-uninstall",
+        "the driver 535.1, 312 files",
+    )
+    installs = [plan.changes.index(c) for c in plan.changes if c.action is Action.INSTALL]
+    assert plan.changes.index(gone) < min(installs)
+    assert removals(plan) == replace(removals(plan), packages=(), take_over=(), uninstall="/usr/bin/nvidia-uninstall")
+    assert plan.rollback is not None
+    assert plan.rollback.lost == ("the driver 535.1 of a .run file",)
+    # What the host has is under the guard: another driver in its place is another plan.
+    moved_on = edit(there, {"stack.driver.installer": observation({**RUNFILE, "version": "550.1"})})
+    assert moved(plan, moved_on) == ("stack.driver.installer",)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"stack.driver.installer": {"program": "/usr/bin/nvidia-uninstall", "version": "535.1"}},
+        {
+            "stack.driver.installer": RUNFILE,
+            **{f'package["{p.name}"].version': p.version for p in WANT.pool.packages if "580.95.05" in p.version},
+        },
+    ],
+    ids=["the uninstaller has no list", "the driver's packages are there beside it"],
+)
+def test_a_driver_from_a_run_file_that_cannot_be_taken_over_is_refused(facts: dict[str, Any]) -> None:
+    assert planned(seen(facts), Terms(take_over=True)).not_observed["node-1"].diagnostic.code == "GP-PRE-002"
+
+
+def test_who_uses_a_driver_that_is_taken_away_is_disturbed() -> None:
+    there = seen({"stack.driver.installer": RUNFILE, "gpu.users": [TRAINING]})
+    found = planned(there, Terms(take_over=True))
+    assert found.not_observed["node-1"].diagnostic.code == "GP-PRE-007"
+    (plan,) = planned(there, Terms(take_over=True, disturb=True)).plan.hosts
+    assert plan.disturbs == ("process (python3 train.py, process 42 of ana)",)
 
 
 def test_a_mere_look_refuses_nobody() -> None:

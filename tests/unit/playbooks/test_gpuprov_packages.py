@@ -93,6 +93,7 @@ def apply(load: Callable[[str], ModuleType], host: Host, monkeypatch: pytest.Mon
             "timeout": 5,
             "rollback": {},
             "take_over": [],
+            "uninstall": "",
             **params,
         }
         fake = SimpleNamespace(params=given, run_command=host, check_mode=check)
@@ -180,6 +181,24 @@ def test_what_somebody_else_installed_goes_only_when_it_is_taken_over(apply: Cal
     goes = apply(install=[], hold=[], remove=["tree"], take_over=["tree"], check=True)
     assert goes["packages"] == [{"name": "tree", "from": "2", "to": None}]
     assert goes["kept"] == []
+
+
+def test_an_uninstaller_is_in_the_unit_before_apt_and_is_what_is_blamed(apply: Callable[..., Any], host: Host) -> None:
+    program = host.folder / "nvidia-uninstall"
+    program.write_text("")
+    host.ends = [(3, f"+ {program} --silent\n")]
+    failed = apply(uninstall=str(program))
+    assert failed["reason"] == "apt"
+    assert (
+        failed["text"]
+        == f"NVIDIA's uninstaller {program} ended with status 3; see /var/log/nvidia-uninstall.log on the host"
+    )
+    (place,) = (host.folder / "transactions").iterdir()
+    lines = [line for line in (place / "run.sh").read_text().splitlines() if line.startswith("echo '+ ")]
+    kinds = [
+        next(k for k in ("--download-only", "--silent", "+ test", "clean", "install") if k in line) for line in lines
+    ]
+    assert kinds == ["--download-only", "--silent", "+ test", "install", "clean"]
 
 
 @pytest.mark.parametrize("restore", ["", "r1"])
