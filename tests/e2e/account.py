@@ -1,5 +1,6 @@
 """What an AWS account holds, asked with boto3 past gpuprov: each resource as one line. Here the lab's account."""
 
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ _EC2 = (
     ("describe_addresses", "Addresses", "AllocationId"),
     ("describe_vpc_endpoints", "VpcEndpoints", "VpcEndpointId"),
     ("describe_placement_groups", "PlacementGroups", "GroupId"),
+    ("describe_launch_templates", "LaunchTemplates", "LaunchTemplateId"),
     ("describe_volumes", "Volumes", "VolumeId"),
     ("describe_key_pairs", "KeyPairs", "KeyPairId"),
     ("describe_launch_templates", "LaunchTemplates", "LaunchTemplateId"),
@@ -33,16 +35,16 @@ class Account:
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self._session = boto3.Session(
-            aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
-            region_name=environment["AWS_REGION"],
-        )
+        keys = (environment["AWS_ACCESS_KEY_ID"], environment["AWS_SECRET_ACCESS_KEY"])
+        self._session = _session(*keys, environment["AWS_REGION"])
         self._endpoint: str | None = environment["AWS_ENDPOINT_URL"]
+        self._clients: dict[str, Any] = {}
 
     def client(self, service: str) -> Any:
         """A client of one service."""
-        return self._session.client(service, endpoint_url=self._endpoint)
+        if service not in self._clients:
+            self._clients[service] = self._session.client(service, endpoint_url=self._endpoint)
+        return self._clients[service]
 
     def instances(self) -> dict[str, dict[str, Any]]:
         """Instances that are not gone, by id."""
@@ -67,6 +69,12 @@ class Account:
         found += [f"profile {p['InstanceProfileName']}" for p in profiles]
         found += [f"policy {p['Arn']}" for p in _rows(iam, "list_policies", "Policies", Scope="Local")]
         return frozenset(found)
+
+
+@functools.cache
+def _session(key: str, secret: str, region: str) -> boto3.Session:
+    """One for all that ask with these keys: it keeps the services' models, which take half a second to read."""
+    return boto3.Session(aws_access_key_id=key, aws_secret_access_key=secret, region_name=region)
 
 
 def _rows(client: Any, call: str, field: str, **asked: object) -> list[dict[str, Any]]:

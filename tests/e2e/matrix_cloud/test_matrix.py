@@ -43,8 +43,10 @@ def strike(case: tuple[str, dict[str, Any], dict[str, Any]], trial: Trial, expec
         assert trial.stack().apply(trial.asked, report=ignore_progress).diagnostics == ()
         wanted, expected = trial.nothing, Counter()
     began = time.monotonic()
-    told = trial.struck(fault["kind"], place["action"], wanted)
-    assert {one.code for one in told} & set(fault["codes"]), [f"{one.code} {one.summary}: {one.detail}" for one in told]
+    told = []
+    for one in fault.get("one_after_another", [fault]):
+        told += (now := trial.struck(one, place["action"], wanted))
+        assert set(now) & set(one["codes"]), now
     assert trial.go_on(wanted) == ()
     found = trial.outcome(expected, told, began)
     note(name(case), found)

@@ -1,5 +1,6 @@
 """One trial: a stack in an account of its own, a fault at one action, then one recovery and one run; what is there."""
 
+import json
 import os
 import signal
 import threading
@@ -22,25 +23,16 @@ from gpuprov.cloud.types import Document, StackPlace
 from gpuprov.lab.aws.faults import Fault
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import ignore_progress
-from tests.e2e.account import Account
-
-_LISTED = {
-    "aws:ec2/vpc:Vpc": "Vpcs",
-    "aws:ec2/subnet:Subnet": "Subnets",
-    "aws:ec2/internetGateway:InternetGateway": "InternetGateways",
-    "aws:ec2/routeTable:RouteTable": "RouteTables",
-    "aws:ec2/securityGroup:SecurityGroup": "SecurityGroups",
-    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": "SecurityGroupRules",
-    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": "SecurityGroupRules",
-    "aws:ec2/instance:Instance": "instance",
-    "aws:ebs/volume:Volume": "Volumes",
-    "aws:s3/bucket:Bucket": "bucket",
-    "aws:iam/role:Role": "role",
-    "aws:iam/instanceProfile:InstanceProfile": "profile",
-}
-"""Type -> its word in a listing of the account."""
-_SLOW = 3.0
-"""Seconds that an answer is held back while the engine is killed or asked to stop."""
+from tests.e2e.matrix_cloud.struck import (
+    IN_THE_MIDDLE,
+    LISTED,
+    SLOW,
+    ended,
+    fault_of,
+    find_account,
+    start_other,
+    strike,
+)
 
 
 @dataclass(kw_only=True)
@@ -82,31 +74,27 @@ class Trial:
 
     def stack(self) -> CloudStack:
         """The stack, as another run of gpuprov would open it."""
-        return CloudStack(self.place, find_engine(os.environ), patience=60, grace=_SLOW + 1)
+        return CloudStack(self.place, find_engine(os.environ), patience=60, grace=SLOW + 1)
 
     def listing(self) -> frozenset[str]:
         """Everything in the account, asked past gpuprov."""
-        return Account(
-            {
-                "AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE",
-                "AWS_SECRET_ACCESS_KEY": "none",
-                "AWS_REGION": REGION,
-                "AWS_ENDPOINT_URL": self.cloud.endpoint,
-            }
-        ).listing()
+        return find_account(self.cloud.endpoint).listing()
 
     def counts(self) -> Counter[str]:
         """How many of each kind the account holds beside what was there before."""
         return Counter(line.partition(" ")[0] for line in self.listing() - self.before)
 
-    def struck(self, kind: str, action: str, document: Document) -> tuple[Diagnostic, ...]:
-        """Run an update that a fault strikes at an action; what it is told."""
-        if kind in {"killed", "stopped"}:
-            return self._in_the_middle(kind, action, document)
-        self.cloud.account.book.add(Fault(kind=kind, action=action, times=1))
+    def struck(self, fault: dict[str, Any], action: str, document: Document) -> list[str]:
+        """Run an update that a fault strikes at an action; the codes that it is told, or how its process ended."""
+        kind = fault["kind"]
+        if kind in {"gone", "stopped twice"}:
+            return self._elsewhere(kind, action, document)
+        if kind in IN_THE_MIDDLE:
+            return [one.code for one in self._in_the_middle(kind, action, document)]
+        self.cloud.account.book.add(fault_of(kind, action, fault))
         told = _update(self.stack(), document)
         self.cloud.account.book.remove(None)
-        return told
+        return [one.code for one in told]
 
     def go_on(self, document: Document) -> tuple[Diagnostic, ...]:
         """One recovery and one run, as the next `up` does them."""
@@ -115,13 +103,13 @@ class Trial:
         stack.preview(document, report=ignore_progress)
         return stack.apply(document, report=ignore_progress).diagnostics
 
-    def outcome(self, expected: Counter[str], told: tuple[Diagnostic, ...], began: float) -> Outcome:
+    def outcome(self, expected: Counter[str], told: list[str], began: float) -> Outcome:
         """Compare the account with what belongs there and with the state."""
         there, counts, state = self.listing() - self.before, self.counts(), self.stack().state()
-        known = {f"{_LISTED[row.type]} {row.id}" for row in state.resources.values() if row.type in _LISTED}
+        known = {f"{LISTED[row.type]} {row.id}" for row in state.resources.values() if row.type in LISTED}
         assert state.pending == ()
         return Outcome(
-            told=[one.code for one in told],
+            told=told,
             orphans=sorted((counts - expected).elements()),
             missing=sorted([*(expected - counts).elements(), *(known - there)]),
             seconds=time.monotonic() - began,
@@ -138,7 +126,7 @@ class Trial:
     def _in_the_middle(self, kind: str, action: str, document: Document) -> tuple[Diagnostic, ...]:
         """Strike while the answer of an action is awaited: AWS has done it, and nobody knows yet."""
         book, cancel = self.cloud.account.book, threading.Event()
-        book.add(Fault(kind="slow", action=action, seconds=_SLOW, times=1))
+        book.add(Fault(kind="slow", action=action, seconds=SLOW, times=1))
         told: list[Diagnostic] = []
         stack = self.stack()
         run = threading.Thread(target=lambda: told.extend(_update(stack, document, cancel)))
@@ -152,6 +140,21 @@ class Trial:
         book.remove(None)
         _wait(lambda: not book.listing()["in_progress"])
         return tuple(told)
+
+    def _elsewhere(self, kind: str, action: str, document: Document) -> list[str]:
+        """Strike another process of gpuprov: this one is needed yet."""
+        place, book = self.place, self.cloud.account.book
+        order = {"name": place.name, "folder": str(place.folder), "region": place.region, "document": document}
+        path = self.folder / "order.json"
+        path.write_text(json.dumps({**order, "environment": dict(place.environment)}), encoding="utf-8")
+        book.add(Fault(kind="slow", action=action, seconds=SLOW, times=1))
+        process = start_other("elsewhere", str(path))
+        strike(process, kind, self.cloud, action, lambda: None)
+        done = ended(process)
+        at_work = bool(book.listing()["in_progress"])
+        book.remove(None)
+        assert at_work, f"gpuprov stayed until the action had ended: {done}"
+        return [f"status {done.status}"]
 
 
 def _update(stack: CloudStack, document: Document, cancel: threading.Event | None = None) -> tuple[Diagnostic, ...]:

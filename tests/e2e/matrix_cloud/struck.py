@@ -1,0 +1,228 @@
+"""Whole commands of gpuprov as processes of their own, struck while the answer to one action is awaited."""
+
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lab_account import REGION, Cloud
+
+from gpuprov.cloud.state import read_state
+from gpuprov.cloud.state_lock import read_lock
+from gpuprov.cloud.types import StackPlace
+from gpuprov.lab.aws.faults import Fault
+from tests.e2e.account import Account
+from tests.e2e.matrix_cloud.paper import write_site
+
+ROOT = Path(__file__).parents[3]
+SLOW = 3.0
+"""Seconds that an answer is held back while somebody is killed or asked to stop."""
+PRESSES = 0.5
+"""Seconds between two presses of Ctrl-C."""
+IN_THE_MIDDLE = frozenset({"gone", "killed", "stopped", "stopped twice"})
+"""Kinds of faults that are no answer of AWS: a person or the kernel ends a process while an answer is awaited."""
+LIMIT = 180.0
+"""Seconds after which a command hangs."""
+LISTED = {
+    "aws:ec2/vpc:Vpc": "Vpcs",
+    "aws:ec2/subnet:Subnet": "Subnets",
+    "aws:ec2/internetGateway:InternetGateway": "InternetGateways",
+    "aws:ec2/routeTable:RouteTable": "RouteTables",
+    "aws:ec2/securityGroup:SecurityGroup": "SecurityGroups",
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": "SecurityGroupRules",
+    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": "SecurityGroupRules",
+    "aws:ec2/vpcEndpoint:VpcEndpoint": "VpcEndpoints",
+    "aws:ec2/instance:Instance": "instance",
+    "aws:ebs/volume:Volume": "Volumes",
+    "aws:s3/bucket:Bucket": "bucket",
+    "aws:iam/role:Role": "role",
+    "aws:iam/instanceProfile:InstanceProfile": "profile",
+}
+"""Type -> its word in a listing of the account."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ended:
+    """How a command ended."""
+
+    status: int
+    told: tuple[tuple[str, str, str], ...]
+    """Code, severity and sentence of each diagnostic."""
+    text: str
+    """All that it printed, for a failed assertion."""
+
+    @property
+    def errors(self) -> set[str]:
+        """The codes of its errors."""
+        return {code for code, severity, _ in self.told if severity == "error"}
+
+
+@functools.lru_cache(maxsize=1)
+def find_account(endpoint: str) -> Account:
+    """The lab's account, asked past gpuprov."""
+    return Account(account_environment(endpoint))
+
+
+def account_environment(endpoint: str) -> dict[str, str]:
+    """What makes the lab's account that of a process."""
+    return {
+        "AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE",
+        "AWS_SECRET_ACCESS_KEY": "none",
+        "AWS_REGION": REGION,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_ENDPOINT_URL": endpoint,
+    }
+
+
+def start_other(module: str, *words: str, **environment: str) -> "subprocess.Popen[str]":
+    """Start another gpuprov, in a group of its own."""
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests" / "builders")])
+    return subprocess.Popen(
+        (sys.executable, "-m", f"tests.e2e.matrix_cloud.{module}", *words),
+        cwd=ROOT,
+        env={**os.environ, **environment, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def ended(process: "subprocess.Popen[str]") -> Ended:
+    """Wait for a command's end; one that hangs is killed, and the test fails."""
+    try:
+        out, err = process.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+    last = out.strip().splitlines()[-1:]
+    rows = json.loads(last[0]) if last and last[0].startswith("[") else []
+    told = tuple(
+        (code, severity, f"{address}: {summary} {detail}") for code, address, severity, summary, detail in rows
+    )
+    return Ended(status=process.returncode, told=told, text=f"{out}\n{err}")
+
+
+def strike(
+    process: "subprocess.Popen[str]", kind: str, cloud: Cloud, action: str, engine: Callable[[], int | None]
+) -> None:
+    """Strike a command that waits for the answer of an action: AWS has done it, and nobody knows yet.
+
+    Args:
+        process: the command, in a group of its own.
+        kind: `gone` (kill -9 of all of gpuprov), `killed` (of the engine alone), `stopped`, `stopped twice` (Ctrl-C).
+        cloud: the account, whose answers to the action are slow.
+        action: the action.
+        engine: finds the process of the engine at work.
+    """
+    until = time.monotonic() + LIMIT
+    while not in_flight(cloud, action):
+        assert process.poll() is None, f"{action} was never asked for: {ended(process)}"
+        assert time.monotonic() < until, f"{action} was never asked for"
+        time.sleep(0.02)
+    if kind == "gone":
+        os.killpg(process.pid, signal.SIGKILL)
+    elif kind == "killed":
+        found = engine()
+        assert found is not None, "no engine is at work"
+        os.kill(found, signal.SIGKILL)
+    else:
+        os.killpg(process.pid, signal.SIGINT)
+        if kind == "stopped twice":
+            time.sleep(PRESSES)
+            os.killpg(process.pid, signal.SIGINT)
+
+
+def fault_of(kind: str, action: str, fault: dict[str, Any]) -> Fault:
+    """The lab's fault of a row of the cases."""
+    return Fault(kind=kind, action=action, times=fault.get("times"), onwards=fault.get("onwards", False))
+
+
+def in_flight(cloud: Cloud, action: str) -> bool:
+    """Whether the slow answer of an action is awaited."""
+    waiting = cloud.account.book.listing()["in_progress"]
+    return any(f"{call['service']}:{call['action']}" == action for call in waiting)
+
+
+@dataclass(kw_only=True)
+class Site:
+    """A spec's folder and an account; each command is a process of its own."""
+
+    folder: Path
+    cloud: Cloud
+    port: int
+    """The plugin's."""
+    path: Path = field(init=False)
+    before: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Write the spec, and look at the account before anything is made."""
+        self.path = write_site(self.folder / "site")
+        self.before = self.listing()
+
+    def listing(self) -> frozenset[str]:
+        """Everything in the account."""
+        return find_account(self.cloud.endpoint).listing()
+
+    def there(self) -> frozenset[str]:
+        """Everything in the account beside what was there before."""
+        return self.listing() - self.before
+
+    def counts(self) -> Counter[str]:
+        """How many of each kind that is."""
+        return Counter(line.partition(" ")[0] for line in self.there())
+
+    def client(self, service: str) -> Any:
+        """A client of the account."""
+        return self.cloud.client(service)
+
+    def start(self, *words: str) -> "subprocess.Popen[str]":
+        """Start a command: a verb and its names."""
+        environment = {
+            **account_environment(self.cloud.endpoint),
+            "PULUMI_DEBUG_PROVIDERS": f"aws:{self.port}",
+        }
+        return start_other("paper", words[0], str(self.path), *words[1:], **environment)
+
+    def run(self, *words: str) -> Ended:
+        """Run a command to its end."""
+        return ended(self.start(*words))
+
+    def struck(self, fault: dict[str, Any], action: str, *words: str) -> Ended:
+        """Run a command that a fault strikes at an action."""
+        book, kind = self.cloud.account.book, fault["kind"]
+        if kind not in IN_THE_MIDDLE:
+            book.add(fault_of(kind, action, fault))
+            done = self.run(*words)
+        else:
+            book.add(Fault(kind="slow", action=action, seconds=SLOW, times=1))
+            process = self.start(*words)
+            strike(process, kind, self.cloud, action, self._engine)
+            done = ended(process)
+        book.remove(None)
+        return done
+
+    def strangers(self) -> list[str]:
+        """What the state knows and the account has not; nothing may be pending."""
+        state = read_state(self._place("train"))
+        assert state.pending == ()
+        known = {f"{LISTED[row.type]} {row.id}" for row in state.resources.values() if row.type in LISTED}
+        return sorted(known - self.listing())
+
+    def _engine(self) -> int | None:
+        for name in ("train", "train-image-train"):
+            holder = read_lock(self._place(name))
+            if holder is not None and holder.alive:
+                return holder.pid
+        return None
+
+    def _place(self, name: str) -> StackPlace:
+        return StackPlace(name=name, folder=self.path.parent / ".gpuprov" / "cloud", environment={}, region=REGION)
