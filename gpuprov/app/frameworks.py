@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gpuprov.lock.frameworks import kept_frameworks, preferred_versions
-from gpuprov.lock.pool_input import PoolInput
-from gpuprov.lock.types import FrameworkNeed, Lock, LockedFramework, LockedFrameworks
+from gpuprov.lock.pool_input import FrameworkNeed, PoolInput
+from gpuprov.lock.types import Lock, LockedFramework, LockedFrameworks
 from gpuprov.lock.verdict import StaleReason, framework_row_reasons
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Report

@@ -1,7 +1,7 @@
 """Reading the catalog's files into rows; a row that does not fit its type is refused with its place."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from pathlib import Path
@@ -201,16 +201,22 @@ def read_row(cls: type[R], row: Fields, sources: Mapping[str, SourceRow]) -> R:
 
 
 def _value(hint: Any, row: Fields, name: str) -> Any:
+    optional, read = _reading(hint)
+    return None if optional and row.raw(name) is None else read(row, name)
+
+
+@cache
+def _reading(hint: Any) -> tuple[bool, Callable[[Fields, str], Any]]:
+    """Whether a field may be null, and what reads it otherwise; worked out once a type, for thousands of fields."""
     if hint == tuple[str, ...]:
-        return row.texts(name)
+        return False, Fields.texts
     kinds = get_args(hint) or (hint,)
-    if type(None) in kinds and row.raw(name) is None:
-        return None
-    if bool in kinds:
-        return row.flag(name)
-    if float in kinds:
-        return row.number(name)
-    return row.integer(name) if int in kinds else row.text(name)
+    by_kind: dict[type, Callable[[Fields, str], Any]] = {
+        bool: Fields.flag,
+        float: Fields.number,
+        int: Fields.integer,
+    }
+    return type(None) in kinds, next((read for kind, read in by_kind.items() if kind in kinds), Fields.text)
 
 
 def _broken(file: str, address: str, what: str) -> Diagnostic:

@@ -2,7 +2,6 @@
 
 import sys
 import time
-import traceback
 from pathlib import Path
 
 import click
@@ -61,6 +60,8 @@ def _tell(diagnostics: tuple[Diagnostic, ...], argv: list[str]) -> int:
 
 
 def _internal(error: Exception, argv: list[str]) -> Diagnostic:
+    import traceback  # noqa: PLC0415 - only needed for a fault
+
     report = Path(f"gpuprov-fault-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.txt")
     text = "".join(traceback.format_exception(error))
     command = next((word for word in argv if not word.startswith("-")), "")

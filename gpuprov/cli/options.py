@@ -8,14 +8,13 @@ from typing import Any, TypeVar
 
 import click
 
-from gpuprov.app.access import Access
-from gpuprov.store.setting_table import BY_NAME
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def _setting_option(name: str, **texts: Any) -> Callable[[Command], Command]:
     """The flag of a numeric setting of gpuprov itself: default, bounds and variable are the table's."""
+    from gpuprov.store.setting_table import BY_NAME  # noqa: PLC0415 - `validate` has no such flag
+
     setting = BY_NAME[name]
     return click.option(
         setting.flag,
@@ -103,25 +102,28 @@ def cloud_options(command: Command) -> Command:
     )(command)
 
 
-_ACCESS = (
-    click.option("-i", "--inventory", type=click.Path(), help="Ansible inventory; overrides the spec's."),
-    click.option("-l", "--limit", help="Only these hosts or groups, separated by commas."),
-    click.option(
-        "-K", "--ask-become-pass", is_flag=True, help="Ask for the sudo password (or GPUPROV_BECOME_PASSWORD)."
-    ),
-    click.option(
-        "--vault-password-file",
-        type=click.Path(),
-        envvar="ANSIBLE_VAULT_PASSWORD_FILE",
-        help="File (or program) with the vault's password.",
-    ),
-    _setting_option("forks", help="Hosts at the same time."),
-    _setting_option("probe_timeout", metavar="SECONDS", help="When one host's probe is given up."),
-)
+@functools.cache
+def _access() -> tuple[Callable[[Any], Any], ...]:
+    return (
+        click.option("-i", "--inventory", type=click.Path(), help="Ansible inventory; overrides the spec's."),
+        click.option("-l", "--limit", help="Only these hosts or groups, separated by commas."),
+        click.option(
+            "-K", "--ask-become-pass", is_flag=True, help="Ask for the sudo password (or GPUPROV_BECOME_PASSWORD)."
+        ),
+        click.option(
+            "--vault-password-file",
+            type=click.Path(),
+            envvar="ANSIBLE_VAULT_PASSWORD_FILE",
+            help="File (or program) with the vault's password.",
+        ),
+        _setting_option("forks", help="Hosts at the same time."),
+        _setting_option("probe_timeout", metavar="SECONDS", help="When one host's probe is given up."),
+    )
 
 
 def access_options(command: Callable[..., int]) -> Callable[..., int]:
     """How to reach the hosts: inventory, limit, passwords; the command gets them as one `access`."""
+    from gpuprov.app.access import Access  # noqa: PLC0415 - `validate` reaches no host
 
     @functools.wraps(command)
     def with_access(
@@ -147,6 +149,6 @@ def access_options(command: Callable[..., int]) -> Callable[..., int]:
         )
         return command(access=access, **others)
 
-    for option in _ACCESS:
+    for option in _access():
         with_access = option(with_access)
     return with_access

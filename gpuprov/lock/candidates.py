@@ -6,8 +6,7 @@ from typing import Final
 
 from gpuprov.lock.equal import Head, member_of
 from gpuprov.lock.index import Index, Relation, Stanza
-from gpuprov.lock.pool_input import EqualSet
-from gpuprov.lock.types import Request
+from gpuprov.lock.pool_input import EqualSet, Request
 from gpuprov.model.package import PackageRow
 from gpuprov.model.version import Constraint, sort_key, upstream
 

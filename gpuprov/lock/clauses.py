@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from gpuprov.lock.candidates import Candidates, from_source
 from gpuprov.lock.equal import member_of
 from gpuprov.lock.index import Group, Relation, Stanza
-from gpuprov.lock.pool_input import EqualSet
-from gpuprov.lock.types import Request
+from gpuprov.lock.pool_input import EqualSet, Request
 from gpuprov.model.version import Constraint, upstream
 
 

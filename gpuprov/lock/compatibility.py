@@ -2,17 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from gpuprov.lock.accepted import accepted_by, as_accepted, idle
 from gpuprov.lock.pool_facts import instance_facts, pool_facts, with_lock
 from gpuprov.lock.requests import pool_inputs
-from gpuprov.lock.types import Lock
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Span
 from gpuprov.rules.answer import Answer, told
 from gpuprov.rules.check import check_pool
 from gpuprov.rules.equal import check_equal
 from gpuprov.rules.instance import check_instance
 from gpuprov.spec.types import Spec
+
+if TYPE_CHECKING:
+    from gpuprov.lock.types import Lock
 
 
 def check_spec(spec: Spec, *, today: str) -> tuple[Diagnostic, ...]:
@@ -36,7 +39,7 @@ def check_spec(spec: Spec, *, today: str) -> tuple[Diagnostic, ...]:
     return _placed(found, spec)
 
 
-def check_lock(lock: Lock, spec: Spec, *, today: str) -> tuple[Diagnostic, ...]:
+def check_lock(lock: "Lock", spec: Spec, *, today: str) -> tuple[Diagnostic, ...]:
     """What the rules say of the exact versions of a lock, for the pools that both have."""
     answers: list[Answer] = []
     for asked in pool_inputs(spec):

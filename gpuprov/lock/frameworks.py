@@ -1,12 +1,15 @@
 """Python frameworks of a pool: what is asked for, and what of an earlier lock a new one keeps."""
 
 from collections.abc import Collection, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gpuprov.catalog.find import system
-from gpuprov.lock.types import FrameworkNeed, FrameworkRequest, Lock, LockedFrameworks
+from gpuprov.lock.pool_input import FrameworkNeed, FrameworkRequest
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.spec.types import PoolSpec, Spec
+
+if TYPE_CHECKING:
+    from gpuprov.lock.types import Lock, LockedFrameworks
 
 PYTHON_SOURCE: Final = "python"
 """Type of a spec's source that is an index of Python packages."""
@@ -47,8 +50,8 @@ def framework_need(spec: Spec, pool: PoolSpec, arch: str) -> FrameworkNeed | Non
 
 
 def kept_frameworks(
-    previous: Lock | None, needs: Mapping[str, FrameworkNeed], upgrade: Collection[str]
-) -> Mapping[str, LockedFrameworks]:
+    previous: "Lock | None", needs: Mapping[str, FrameworkNeed], upgrade: Collection[str]
+) -> "Mapping[str, LockedFrameworks]":
     """The pools whose Python packages stay as an earlier lock has them, so that no index needs to be asked.
 
     Args:
@@ -64,14 +67,14 @@ def kept_frameworks(
     return found
 
 
-def preferred_versions(previous: Lock | None, pool: str, upgrade: Collection[str]) -> Mapping[str, str]:
+def preferred_versions(previous: "Lock | None", pool: str, upgrade: Collection[str]) -> Mapping[str, str]:
     """The versions of an earlier lock that a new one prefers, by package."""
     before = _before(previous, pool)
     packages = before.packages if before is not None else ()
     return {package.name: package.version for package in packages if not _released(package.name, upgrade)}
 
 
-def _before(previous: Lock | None, pool: str) -> LockedFrameworks | None:
+def _before(previous: "Lock | None", pool: str) -> "LockedFrameworks | None":
     locked = previous.pools.get(pool) if previous is not None else None
     return locked.frameworks if locked is not None else None
 

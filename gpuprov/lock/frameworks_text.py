@@ -4,7 +4,8 @@ from dataclasses import asdict
 from typing import Any
 
 from gpuprov.document.shape import Fields
-from gpuprov.lock.types import FrameworkNeed, FrameworkRequest, LockedFramework, LockedFrameworks, LockedWheel
+from gpuprov.lock.pool_input import FrameworkNeed, FrameworkRequest
+from gpuprov.lock.types import LockedFramework, LockedFrameworks, LockedWheel
 
 
 def frameworks_body(frameworks: LockedFrameworks) -> dict[str, Any]:

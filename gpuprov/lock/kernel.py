@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Collection, Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gpuprov.catalog.rows import SystemRow
-from gpuprov.lock.candidates import from_source
-from gpuprov.lock.index import Index, Stanza
-from gpuprov.lock.pool_input import KernelNeed
-from gpuprov.lock.types import Lock, Request
+from gpuprov.lock.pool_input import KernelNeed, Request
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.version import sort_key
 from gpuprov.spec.stack import FREE, HOLD
 from gpuprov.spec.types import PoolSpec
+
+if TYPE_CHECKING:
+    from gpuprov.lock.index import Index, Stanza
+    from gpuprov.lock.types import Lock
 
 KERNEL: Final = "kernel"
 """The name that `lock --upgrade` knows the kernel by."""
@@ -56,7 +57,7 @@ def kernel_requests(release: str, address: str) -> tuple[Request, ...]:
     return tuple(Request(name=name, constraint="", source=_OS, address=address) for name in kernel_names(release))
 
 
-def locked_release(need: KernelNeed, index: Index, kept: str) -> str | Diagnostic:
+def locked_release(need: KernelNeed, index: "Index", kept: str) -> str | Diagnostic:
     """The release that a new lock holds.
 
     Args:
@@ -79,14 +80,14 @@ def locked_release(need: KernelNeed, index: Index, kept: str) -> str | Diagnosti
     return _gone(need, index, release, missing) if missing else release
 
 
-def offered_release(need: KernelNeed, index: Index) -> str:
+def offered_release(need: KernelNeed, index: "Index") -> str:
     """The release that the metapackage brings now; empty where it is not offered."""
     found = sorted(filter(_of_os, index.stanzas(need.image)), key=lambda s: (s.pin, sort_key(s.version)), reverse=True)
     names = (relation.name for stanza in found[:1] for group in stanza.needs for relation in group)
     return next((name.removeprefix(_IMAGE) for name in names if _release_of(name)), "")
 
 
-def kept_release(previous: Lock | None, pool: str, system: tuple[str, str], upgrade: Collection[str]) -> str:
+def kept_release(previous: "Lock | None", pool: str, system: tuple[str, str], upgrade: Collection[str]) -> str:
     """The release of an earlier lock, where it stays: it moves with `--upgrade kernel` alone, not with all the rest.
 
     Args:
@@ -101,7 +102,9 @@ def kept_release(previous: Lock | None, pool: str, system: tuple[str, str], upgr
     return before.kernel
 
 
-def _of_os(stanza: Stanza) -> bool:
+def _of_os(stanza: "Stanza") -> bool:
+    from gpuprov.lock.candidates import from_source  # noqa: PLC0415 - `validate` chooses no version
+
     return from_source(stanza.row, _OS)
 
 
@@ -110,14 +113,14 @@ def _release_of(name: str) -> str:
     return release if release != name and _RELEASE.match(release) else ""
 
 
-def _releases(index: Index) -> Iterable[str]:
+def _releases(index: "Index") -> Iterable[str]:
     """Kernels whose image and headers are both offered, newest first."""
     found = {release for name in index.names() if (release := _release_of(name))}
     whole = (r for r in found if all(any(map(_of_os, index.stanzas(name))) for name in kernel_names(r)))
     return sorted(whole, key=lambda r: (sort_key(r), r), reverse=True)
 
 
-def _gone(need: KernelNeed, index: Index, release: str, missing: Collection[str]) -> Diagnostic:
+def _gone(need: KernelNeed, index: "Index", release: str, missing: Collection[str]) -> Diagnostic:
     import difflib  # noqa: PLC0415 - only needed on the way out, and slow to import
 
     offered = list(_releases(index))

@@ -9,17 +9,10 @@ from gpuprov.document.canonical import digest
 from gpuprov.lock.candidates import is_os_name
 from gpuprov.lock.index import Index, Stanza
 from gpuprov.lock.kernel import KERNEL, kept_release, kernel_names, kernel_requests, locked_release
-from gpuprov.lock.pool_input import PoolInput
+from gpuprov.lock.pool_input import PoolInput, Request
 from gpuprov.lock.resolve import Problem, Resolution, resolve
 from gpuprov.lock.text import lock_digest
-from gpuprov.lock.types import (
-    Lock,
-    LockedFrameworks,
-    LockedImage,
-    LockedPool,
-    LockedSource,
-    Request,
-)
+from gpuprov.lock.types import Lock, LockedFrameworks, LockedImage, LockedPool, LockedSource
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.package import Bound
 from gpuprov.model.version import upstream

@@ -3,15 +3,17 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gpuprov.catalog.find import branches_of
 from gpuprov.lock.architecture import builder_architectures, pool_architecture
-from gpuprov.lock.types import Lock, LockedPool
 from gpuprov.model.version import Constraint, driver_branch, upstream
 from gpuprov.rules.facts import Addresses, FrameworkFacts, InstanceFacts, PoolFacts
 from gpuprov.spec.stack import FREE, HOLD, FrameworkSpec
 from gpuprov.spec.types import PoolSpec, Spec
+
+if TYPE_CHECKING:
+    from gpuprov.lock.types import Lock, LockedPool
 
 _VARIANT: Final = re.compile(r"/(cu[0-9]{2,3})/?$")
 """CUDA variant at the end of an index's URL."""
@@ -47,7 +49,7 @@ def pool_facts(spec: Spec, pool: PoolSpec) -> PoolFacts:
     )
 
 
-def with_lock(facts: PoolFacts, locked: LockedPool, lock: Lock, source: str) -> PoolFacts:
+def with_lock(facts: PoolFacts, locked: "LockedPool", lock: "Lock", source: str) -> PoolFacts:
     """The same with the exact versions of a lock.
 
     Args:
@@ -87,6 +89,9 @@ def instance_facts(spec: Spec) -> Iterator[InstanceFacts]:
                 gpu_count=pool.gpu.per_host if pool.gpu else 0,
                 region=spec.cloud.region if spec.cloud is not None else "",
                 market=pool.cloud.market.kind,
+                efa=pool.cloud.efa or "",
+                close=pool.cloud.placement is not None,
+                public=spec.cloud is not None and spec.cloud.network.public,
                 catalog=spec.catalog,
             )
     if spec.cloud is not None:
@@ -127,7 +132,7 @@ def _variant(spec: Spec, framework: FrameworkSpec) -> str:
     return found[1] if found else ""
 
 
-def _locked_frameworks(locked: LockedPool) -> Iterator[FrameworkFacts]:
+def _locked_frameworks(locked: "LockedPool") -> Iterator[FrameworkFacts]:
     if locked.frameworks is None:
         return
     versions = {row.name: row.version for row in locked.frameworks.packages}

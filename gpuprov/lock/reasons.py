@@ -9,8 +9,8 @@ from gpuprov.lock.index import Group, Index, Stanza
 from gpuprov.lock.kernel import KERNEL, kernel_names, kernel_requests
 from gpuprov.lock.make import ALL
 from gpuprov.lock.moves import PYTHON
-from gpuprov.lock.pool_input import EqualSet, PoolInput
-from gpuprov.lock.types import Lock, LockedPool, Request
+from gpuprov.lock.pool_input import EqualSet, PoolInput, Request
+from gpuprov.lock.types import Lock, LockedPool
 from gpuprov.model.package import PackageRow
 from gpuprov.model.version import Constraint, upstream
 

@@ -10,8 +10,7 @@ from gpuprov.catalog.rows_stack import EngineRow
 from gpuprov.lock.architecture import pool_architecture
 from gpuprov.lock.frameworks import framework_need
 from gpuprov.lock.kernel import kernel_need
-from gpuprov.lock.pool_input import EqualSet, KernelNeed, PoolInput
-from gpuprov.lock.types import Request
+from gpuprov.lock.pool_input import EqualSet, KernelNeed, PoolInput, Request
 from gpuprov.model.address import join
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.spec.stack import DriverSpec

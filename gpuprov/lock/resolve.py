@@ -9,9 +9,8 @@ from gpuprov.lock.candidates import Candidates, from_source, heads_of
 from gpuprov.lock.clauses import build
 from gpuprov.lock.equal import Head, check_sets, lie_diagnostic, member_of, two_origins
 from gpuprov.lock.index import Index, Stanza
-from gpuprov.lock.pool_input import EqualSet
+from gpuprov.lock.pool_input import EqualSet, Request
 from gpuprov.lock.search import Impossible, search
-from gpuprov.lock.types import Request
 from gpuprov.lock.walk import Walked, walk
 from gpuprov.model.diagnostic import Diagnostic
 from gpuprov.model.version import Constraint, sort_key, upstream

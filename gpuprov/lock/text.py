@@ -8,7 +8,8 @@ from typing import Any, Final
 from gpuprov.document.envelope import document_digest, read_envelope, seal
 from gpuprov.document.shape import Fields
 from gpuprov.lock.frameworks_text import frameworks_body, read_frameworks
-from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource, Request
+from gpuprov.lock.pool_input import Request
+from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource
 from gpuprov.model.package import Bound, PackageRow
 from gpuprov.model.version import Constraint, check_version
 

@@ -9,17 +9,8 @@ from gpuprov.lock.images import ImageNeed, images_by_need
 from gpuprov.lock.index import Index
 from gpuprov.lock.kernel import KERNEL, offered_release
 from gpuprov.lock.make import recorded_requests
-from gpuprov.lock.pool_input import PoolInput
-from gpuprov.lock.types import (
-    FrameworkNeed,
-    FrameworkRequest,
-    Lock,
-    LockedFramework,
-    LockedFrameworks,
-    LockedPool,
-    LockedSource,
-    Request,
-)
+from gpuprov.lock.pool_input import FrameworkNeed, FrameworkRequest, PoolInput, Request
+from gpuprov.lock.types import Lock, LockedFramework, LockedFrameworks, LockedPool, LockedSource
 from gpuprov.model.package import PackageRow
 from gpuprov.model.version import compare
 from gpuprov.spec.stack import HOLD

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from gpuprov.lock.types import FrameworkNeed, LockedFramework, LockedWheel
+from gpuprov.lock.pool_input import FrameworkNeed
+from gpuprov.lock.types import LockedFramework, LockedWheel
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Progress, Report, ignore_progress
 from gpuprov.sources.fetch import login_variable

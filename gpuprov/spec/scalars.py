@@ -36,8 +36,9 @@ class Check:
 
 
 def _fits(pattern: str, what: str) -> Callable[[str], str]:
-    compiled = re.compile(pattern)
-    return lambda text: "" if compiled.fullmatch(text) else what
+    # Compiled when a text is asked about, and then kept by `re`: a spec has a few of these kinds, and every run would
+    # wait for all of them.
+    return lambda text: "" if re.fullmatch(pattern, text) else what
 
 
 def _constraint(text: str) -> str:
@@ -58,12 +59,12 @@ def _driver(text: str) -> str:
     if problem:
         return problem
     fixed = [part.strip() for part in text.split(",") if not part.strip().startswith((">", "<"))]
-    if all(_DRIVER.fullmatch(part) for part in fixed):
+    if all(re.fullmatch(_DRIVER, part) for part in fixed):
         return ""
     return f"{text} is no driver version: numbers with dots, such as 580.95.05"
 
 
-_DRIVER: Final = re.compile(r"(==?\s*)?[0-9]+(\.[0-9]+)*(\.\*|-[A-Za-z0-9.+~]+)?|\*")
+_DRIVER: Final = r"(==?\s*)?[0-9]+(\.[0-9]+)*(\.\*|-[A-Za-z0-9.+~]+)?|\*"
 
 
 def _path(text: str) -> str:
@@ -145,7 +146,7 @@ def _login_key(text: str) -> str:
 def _python(text: str) -> str:
     """A Python version, a prefix, or comparisons, as PEP 440 writes them."""
     parts = [part.strip() for part in text.split(",")]
-    if all(_PYTHON_CLAUSE.fullmatch(part) for part in parts):
+    if all(re.fullmatch(_PYTHON_CLAUSE, part) for part in parts):
         return ""
     return f"{text or 'the empty text'} is no version of a Python package"
 
@@ -154,7 +155,7 @@ def _python(text: str) -> str:
 _PYTHON_VERSION: Final = (
     r"([0-9]+!)?[0-9]+(\.[0-9]+)*((a|b|rc)[0-9]+)?(\.post[0-9]+)?(\.dev[0-9]+)?(\+[a-z0-9]+(\.[a-z0-9]+)*)?"
 )
-_PYTHON_CLAUSE: Final = re.compile(rf"((==|!=)?\s*[0-9]+(\.[0-9]+)*\.\*|(==|!=|~=|>=|<=|>|<)?\s*{_PYTHON_VERSION}|\*)")
+_PYTHON_CLAUSE: Final = rf"((==|!=)?\s*[0-9]+(\.[0-9]+)*\.\*|(==|!=|~=|>=|<=|>|<)?\s*{_PYTHON_VERSION}|\*)"
 _ACCOUNT: Final = r"[0-9]{12}"
 _AMI: Final = r"ami-([0-9a-f]{8}|[0-9a-f]{17})"
 _IMAGE_OWNER: Final = r"[0-9]{12}|self|amazon"

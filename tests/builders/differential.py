@@ -10,8 +10,8 @@ from pathlib import Path
 from private_apt import Plan, PrivateApt, entry_of, make_apt
 
 from gpuprov.lock.index import Index
+from gpuprov.lock.pool_input import Request
 from gpuprov.lock.resolve import Problem, Resolution, resolve
-from gpuprov.lock.types import Request
 from gpuprov.sources.definition import SourceDefinition
 from gpuprov.sources.index import SourceIndex, open_index
 from gpuprov.sources.os_source import os_sources

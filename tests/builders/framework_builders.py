@@ -7,7 +7,8 @@ from typing import Any
 
 from host_builders import edit, observation
 
-from gpuprov.lock.types import FrameworkNeed, FrameworkRequest, LockedFramework, LockedFrameworks, LockedWheel
+from gpuprov.lock.pool_input import FrameworkNeed, FrameworkRequest
+from gpuprov.lock.types import LockedFramework, LockedFrameworks, LockedWheel
 from gpuprov.model.snapshot import Snapshot
 from gpuprov.want.frameworks import FrameworksWant, frameworks_want
 from gpuprov.want.types import HostWant

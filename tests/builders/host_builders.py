@@ -9,7 +9,8 @@ from typing import Any
 from settled_builders import ACCESS, FAMILIES, TUNING, settle, ssh_changes, started, untouched, value_seen, written
 
 from gpuprov.lock.kernel import kernel_names
-from gpuprov.lock.types import Lock, LockedPool, LockedSource, Request
+from gpuprov.lock.pool_input import Request
+from gpuprov.lock.types import Lock, LockedPool, LockedSource
 from gpuprov.model.address import member_address, split_address
 from gpuprov.model.change import Action, Change, HostPlan
 from gpuprov.model.fact import Absent, Fact, Known, Observation, Unknown

@@ -7,8 +7,8 @@ from stanza_rows import index_of
 
 from gpuprov.lock.index import Index
 from gpuprov.lock.make import LockInputs, make_lock
-from gpuprov.lock.pool_input import EqualSet, PoolInput
-from gpuprov.lock.types import Lock, Request
+from gpuprov.lock.pool_input import EqualSet, PoolInput, Request
+from gpuprov.lock.types import Lock
 from gpuprov.model.diagnostic import Diagnostic
 
 Indexes = Mapping[tuple[str, str], Index]

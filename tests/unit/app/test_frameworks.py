@@ -5,16 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from gpuprov.app.frameworks import locked_frameworks
-from gpuprov.lock.pool_input import PoolInput
-from gpuprov.lock.types import (
-    FrameworkNeed,
-    FrameworkRequest,
-    Lock,
-    LockedFramework,
-    LockedFrameworks,
-    LockedPool,
-    LockedWheel,
-)
+from gpuprov.lock.pool_input import FrameworkNeed, FrameworkRequest, PoolInput
+from gpuprov.lock.types import Lock, LockedFramework, LockedFrameworks, LockedPool, LockedWheel
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import ignore_progress
 from gpuprov.sources.python_requirements import Uv

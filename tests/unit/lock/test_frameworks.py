@@ -9,16 +9,9 @@ from gpuprov.document.envelope import seal
 from gpuprov.lock.frameworks import framework_need, kept_frameworks, preferred_versions
 from gpuprov.lock.make import LockInputs, make_lock
 from gpuprov.lock.moves import moves
-from gpuprov.lock.pool_input import PoolInput
+from gpuprov.lock.pool_input import FrameworkNeed, FrameworkRequest, PoolInput
 from gpuprov.lock.text import KIND, read_lock, write_lock
-from gpuprov.lock.types import (
-    FrameworkNeed,
-    FrameworkRequest,
-    Lock,
-    LockedFramework,
-    LockedFrameworks,
-    LockedWheel,
-)
+from gpuprov.lock.types import Lock, LockedFramework, LockedFrameworks, LockedWheel
 from gpuprov.lock.verdict import Stale, framework_row_reasons, judge
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.spec.decode import load

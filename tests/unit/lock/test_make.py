@@ -8,9 +8,9 @@ import pytest
 
 from gpuprov.lock.index import MemoryIndex
 from gpuprov.lock.make import ALL, LockInputs, is_os_source, make_lock, spec_inputs
-from gpuprov.lock.pool_input import EqualSet, PoolInput
+from gpuprov.lock.pool_input import EqualSet, PoolInput, Request
 from gpuprov.lock.text import write_lock
-from gpuprov.lock.types import Lock, LockedSource, Request
+from gpuprov.lock.types import Lock, LockedSource
 from gpuprov.model.diagnostic import Span
 from gpuprov.spec.rollout import RolloutSpec
 from gpuprov.spec.stack import DriverSpec, StackSpec

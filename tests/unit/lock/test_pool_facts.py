@@ -7,15 +7,8 @@ import yaml
 
 from gpuprov.lock.compatibility import check_lock
 from gpuprov.lock.pool_facts import instance_facts, pool_facts, with_lock
-from gpuprov.lock.types import (
-    FrameworkNeed,
-    FrameworkRequest,
-    Lock,
-    LockedFramework,
-    LockedFrameworks,
-    LockedPool,
-    LockedSource,
-)
+from gpuprov.lock.pool_input import FrameworkNeed, FrameworkRequest
+from gpuprov.lock.types import Lock, LockedFramework, LockedFrameworks, LockedPool, LockedSource
 from gpuprov.model.package import PackageRow
 from gpuprov.rules.facts import FrameworkFacts
 from gpuprov.spec.decode import load

@@ -9,15 +9,9 @@ import yaml
 from lock_cases import lock_of
 
 from gpuprov.lock.moves import moves
+from gpuprov.lock.pool_input import FrameworkNeed, FrameworkRequest
 from gpuprov.lock.reasons import Reasons
-from gpuprov.lock.types import (
-    FrameworkNeed,
-    FrameworkRequest,
-    Lock,
-    LockedFramework,
-    LockedFrameworks,
-    LockedWheel,
-)
+from gpuprov.lock.types import Lock, LockedFramework, LockedFrameworks, LockedWheel
 
 CASES: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parents[2] / "cases" / "lock" / "moves.yaml").read_text(encoding="utf-8")

@@ -6,8 +6,8 @@ from typing import Any
 from gpuprov.lock.candidates import Candidates
 from gpuprov.lock.clauses import build
 from gpuprov.lock.index import MemoryIndex
+from gpuprov.lock.pool_input import Request
 from gpuprov.lock.search import Found, Impossible, search
-from gpuprov.lock.types import Request
 from gpuprov.lock.walk import Stuck, Walked, walk
 
 IndexOf = Callable[[Any], MemoryIndex]

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuprov.document.envelope import seal
+from gpuprov.lock.pool_input import Request
 from gpuprov.lock.text import KIND, lock_digest, read_lock, write_lock
-from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource, Request
+from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.model.package import Bound, PackageRow
 

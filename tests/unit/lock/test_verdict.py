@@ -8,8 +8,8 @@ import pytest
 
 from gpuprov.lock.images import ImageNeed
 from gpuprov.lock.index import Index, MemoryIndex
-from gpuprov.lock.pool_input import PoolInput
-from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource, Request
+from gpuprov.lock.pool_input import PoolInput, Request
+from gpuprov.lock.types import Lock, LockedImage, LockedPool, LockedSource
 from gpuprov.lock.verdict import Newer, Stale, StaleReason, judge
 from gpuprov.lock.verdict_text import stale_diagnostic
 from gpuprov.model.package import PackageRow

@@ -8,8 +8,8 @@ import pytest
 
 from gpuprov.lab.vendor.repository import VendorRepository, build
 from gpuprov.lock.make import LockInputs, make_lock
-from gpuprov.lock.pool_input import EqualSet, PoolInput
-from gpuprov.lock.types import Lock, Request
+from gpuprov.lock.pool_input import EqualSet, PoolInput, Request
+from gpuprov.lock.types import Lock
 from gpuprov.sources.definition import SourceDefinition, locked
 from gpuprov.sources.index import open_index
 from gpuprov.sources.os_source import os_sources

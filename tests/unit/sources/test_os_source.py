@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gpuprov.lock.pool_input import Request
 from gpuprov.lock.resolve import Problem, Resolution, resolve
-from gpuprov.lock.types import Request
 from gpuprov.model.diagnostic import GpuprovError
 from gpuprov.sources.index import open_index
 from gpuprov.sources.os_source import os_sources, parse_settings

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from python_shelf import Shelf
 
-from gpuprov.lock.types import FrameworkNeed, FrameworkRequest, LockedFramework
+from gpuprov.lock.pool_input import FrameworkNeed, FrameworkRequest
+from gpuprov.lock.types import LockedFramework
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.sources.python_requirements import Uv, offered_wheels, resolve_frameworks
 
