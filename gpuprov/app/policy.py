@@ -1,7 +1,7 @@
 """`policy`: what whoever runs gpuprov needs of AWS for a spec, and what the hosts of a pool may do there."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,15 @@ from gpuprov.cloud.decide.grants import Ground
 from gpuprov.cloud.decide.identities import identities, pool_buckets, rights
 from gpuprov.cloud.decide.identity import host_policy
 from gpuprov.cloud.decide.operator import MANAGED_LIMIT, length, operator_policy, pieces
-from gpuprov.cloud.decide.standing import Standing
-from gpuprov.cloud.decide.storage import bucket_names
+from gpuprov.cloud.decide.standing import Standing, StandingBucket
+from gpuprov.cloud.decide.storage import OBJECT, bucket_names
 from gpuprov.cloud.decide.tags import Owner, tag_value
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.spec.cloud import CloudNetworkSpec
 from gpuprov.spec.cloud_state import PASSPHRASE
 from gpuprov.spec.market import RESERVED, SPOT
 from gpuprov.spec.storage import SHARED
+from gpuprov.spec.types import Spec
 
 Policy = dict[str, Any]
 
@@ -32,6 +33,8 @@ class OperatorRequest:
     """Of `COMMANDS`."""
     delete_data: bool = False
     """Whether it may also delete buckets and volumes."""
+    buckets: Mapping[str, str] = field(default_factory=dict)
+    """Storage -> name of its bucket, where that is not the one that gpuprov would give it: of one that was taken in."""
     part: int | None = None
     """Which piece of a policy that is too long for one; counted from 1. None takes it whole."""
 
@@ -42,10 +45,11 @@ def operator(request: OperatorRequest) -> tuple[Policy, tuple[Diagnostic, ...]]:
     Nothing is asked of AWS.
 
     Raises:
-        GpuprovError: the spec is wrong, has no cloud target; GP-CLOUD-045 for a part that there is not.
+        GpuprovError: the spec is wrong, has no cloud target; GP-CLOUD-045 for a part that there is not; GP-SPEC-008
+            for a bucket of a storage that there is not.
     """
     site = open_site(request.spec)
-    ground, told = _ground(site, delete_data=request.delete_data)
+    ground, told = _ground(site, request.buckets, delete_data=request.delete_data)
     policy = operator_policy(ground, request.commands)
     parts = pieces(policy)
     if request.part is not None:
@@ -86,11 +90,15 @@ def hosts(path: Path, pool: str) -> tuple[Policy, tuple[Diagnostic, ...]]:
     return policy or {"Version": "2012-10-17", "Statement": []}, site.warnings
 
 
-def _ground(site: Site, *, delete_data: bool) -> tuple[Ground, tuple[Diagnostic, ...]]:
+def _ground(site: Site, named: Mapping[str, str], *, delete_data: bool) -> tuple[Ground, tuple[Diagnostic, ...]]:
     spec, cloud = site.spec, cloud_of(site)
+    for name in named:
+        if name not in spec.storage or spec.storage[name].kind != OBJECT:
+            raise GpuprovError(_no_bucket(name, spec))
+    there = Standing(buckets={name: StandingBucket(bucket=bucket, tags={}) for name, bucket in named.items()})
     clouds = {name: pool.cloud for name, pool in spec.pools.items() if pool.cloud is not None}
     pools = {name: pool for name, pool in clouds.items() if pool.existing is None}
-    buckets = bucket_names(spec.name, spec.storage, cloud, Standing())
+    buckets = bucket_names(spec.name, spec.storage, cloud, there)
     who = identities(
         spec,
         cloud,
@@ -108,6 +116,7 @@ def _ground(site: Site, *, delete_data: bool) -> tuple[Ground, tuple[Diagnostic,
         types=tuple(sorted({pool.instance for pool in pools.values()})),
         builder=cloud.image.builder,
         images=images,
+        parameters=tuple(sorted({base.parameter for base in cloud.image.bases.values() if base.parameter})),
         baked=cloud.image.bake,
         volumes=any(storage.kind == "volume" for storage in spec.storage.values()),
         buckets=tuple(buckets.values()),
@@ -118,6 +127,7 @@ def _ground(site: Site, *, delete_data: bool) -> tuple[Ground, tuple[Diagnostic,
         existing_tags=tuple(pool.existing.tags for pool in clouds.values() if pool.existing is not None),
         spot=any(pool.market.kind == SPOT for pool in pools.values()),
         placement=any(pool.placement for pool in pools.values()),
+        efa=any(pool.efa for pool in pools.values()),
         shares=any(storage.kind == SHARED for storage in spec.storage.values()),
         reservations=tuple(sorted({pool.market.id or "*" for pool in pools.values() if pool.market.kind in RESERVED})),
         reservation_groups=tuple(sorted({pool.market.group for pool in pools.values() if pool.market.group})),
@@ -153,6 +163,16 @@ def _images(site: Site) -> tuple[tuple[str, ...], tuple[Diagnostic, ...]]:
     lock, _ = open_lock(site)
     region = cloud_of(site).region
     return tuple(sorted({image.id for image in lock.images if image.region == region})), ()
+
+
+def _no_bucket(name: str, spec: Spec) -> Diagnostic:
+    there = [key for key, storage in spec.storage.items() if storage.kind == OBJECT]
+    return Diagnostic(
+        code="GP-SPEC-008",
+        address=f"storage.{name}",
+        summary=f"the spec has no bucket `{name}`",
+        hint=f"buckets of the spec: {', '.join(there) or 'none'}",
+    )
 
 
 def _long(characters: int, parts: int) -> Diagnostic:

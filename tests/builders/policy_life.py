@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from aws_modules import load_modules
@@ -13,10 +14,11 @@ from lab_account import IMAGE, REGION, TYPE, Cloud, lab_account
 from moto.core import DEFAULT_ACCOUNT_ID
 
 from gpuprov.cloud.account import Account, open_account
+from gpuprov.cloud.bucket_files import BucketFiles
 from gpuprov.cloud.decide.document import builder_document, data_document, stack_document, standing_document
 from gpuprov.cloud.decide.grants import Ground
 from gpuprov.cloud.decide.standing import Standing, standing_of
-from gpuprov.cloud.engine import find_engine
+from gpuprov.cloud.engine import Engine, find_engine
 from gpuprov.cloud.stack import CloudStack
 from gpuprov.cloud.types import Document, Image, StackPlace
 from gpuprov.lab.aws.plugin.server import PluginServer
@@ -24,6 +26,7 @@ from gpuprov.lock.types import Lock
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import ignore_progress
 from gpuprov.spec.cloud import CloudImageSpec
+from gpuprov.spec.market import RESERVED
 from gpuprov.spec.storage import StorageSpec
 from gpuprov.spec.types import Spec
 
@@ -60,9 +63,9 @@ def the_spec(
     )
 
 
-def the_lock() -> Lock:
-    """A lock of the two pools, with the lab's base image."""
-    lock = cloud_lock("train", "web")
+def the_lock(*pools: str) -> Lock:
+    """A lock of these pools, else of the two, with the lab's base image."""
+    lock = cloud_lock(*(pools or ("train", "web")))
     return replace(lock, images=tuple(replace(image, id=IMAGE) for image in lock.images))
 
 
@@ -76,6 +79,9 @@ class Life:
     stack: CloudStack
     builder: CloudStack
     lock: Lock
+    place: StackPlace
+    """Of `stack`."""
+    engine: Engine
 
     @property
     def standing(self) -> Standing:
@@ -91,7 +97,18 @@ class Life:
             login_keys=KEYS,
             images=images or {},
             standing=self.standing,
+            **self.asked_for(spec),
         )
+
+    def asked_for(self, spec: Spec) -> dict[str, Any]:
+        """What a document needs to know of the account: roles, reserved capacity, what the network names."""
+        clouds = {name: pool.cloud for name, pool in spec.pools.items() if pool.cloud is not None}
+        held = {name: cloud.market for name, cloud in clouds.items() if cloud.market.kind in RESERVED}
+        return {
+            "profiles": {one.role: self.account.instance_profile(one.role) for one in clouds.values() if one.role},
+            "reservations": {name: self.account.reservations(one.id, one.group) for name, one in held.items()},
+            "around": self.account.surroundings(),
+        }
 
     def apply(self, stack: CloudStack, document: Document, *, refresh: bool = False) -> None:
         """Preview, and make it so."""
@@ -104,6 +121,7 @@ class Life:
         self.stack.recover(self.account.find, ignore_progress, document=document)
         self.account.tagged(spec.name)
         self.account.quota("L-DB2E81BA")
+        self.account.vcpus_in_use({TYPE: ("g", 4)})
         if refresh:
             self.account.opened_by_hand(self.stack.state())
         self.apply(self.stack, document, refresh=refresh)
@@ -117,6 +135,7 @@ class Life:
         ec2, iam = self.cloud.client("ec2"), self.cloud.client("iam")
         rows = self.stack.state().resources
         extra = [{"Key": "extra", "Value": "x"}]
+        ec2.modify_subnet_attribute(SubnetId=rows[f"subnet.{REGION}a"].id, MapPublicIpOnLaunch={"Value": True})
         ec2.create_tags(Resources=[rows["vpc.main"].id], Tags=extra)
         ec2.modify_instance_metadata_options(InstanceId=rows["instance.web-a"].id, HttpPutResponseHopLimit=1)
         rule = rows["ingress.22/203.0.113.0/24"]
@@ -196,15 +215,23 @@ class Life:
             if name in self.stack.state().made.buckets:
                 self.account.empty_bucket(self.stack.state().made.buckets[name])
         self.apply(self.stack, data_document(standing_document(spec, self.standing), delete=delete))
-        if set(delete) == set(STORAGE):
+        if delete:
             self.stack.remove(report=ignore_progress)
 
 
 @contextmanager
-def life(folder: Path) -> Iterator[Life]:
-    """The lab's account with an engine before it."""
+def life(folder: Path, spec: Spec | None = None, *, before: Callable[[Cloud], None] = lambda _: None) -> Iterator[Life]:
+    """The lab's account with an engine before it.
+
+    Args:
+        folder: an empty one.
+        spec: says which account, and where the stack's state is; `the_spec` when left out.
+        before: makes what is there already.
+    """
     load_modules()
+    spec = spec or the_spec()
     with lab_account(folder) as cloud:
+        before(cloud)
         server = PluginServer(endpoint=cloud.endpoint, region=REGION)
         server.start()
         variables = {
@@ -218,38 +245,57 @@ def life(folder: Path) -> Iterator[Life]:
         }
         try:
             with patch.dict(os.environ, variables):
-                target = the_spec().cloud
+                target = spec.cloud
                 assert target is not None
                 account = open_account(target, os.environ)
                 engine = find_engine(os.environ)
+                kept = target.state.bucket()
                 places = [
-                    StackPlace(name=name, folder=folder / "cloud", environment=account.environment, region=REGION)
+                    StackPlace(
+                        name=name,
+                        folder=folder / "cloud",
+                        environment=account.environment,
+                        region=REGION,
+                        bucket=BucketFiles(target, *kept) if kept is not None else None,
+                        secrets=target.state.secrets,
+                    )
                     for name in ("train", "train-image-train")
                 ]
                 stack, builder = (CloudStack(place, engine, grace=0.0) for place in places)
-                yield Life(cloud, folder, account, stack, builder, the_lock())
+                yield Life(cloud, folder, account, stack, builder, the_lock(*spec.pools), places[0], engine)
         finally:
             server.stop()
 
 
-def whole_life(life: Life, *, free: Callable[[Callable[[], None]], None]) -> None:
-    """Everything that an operator does, and between it what others do.
+Rights = Callable[[str], AbstractContextManager[None]]
+"""Puts the policy of one of gpuprov's commands alone in force, or, for nothing, all rights."""
 
-    Args:
-        life: the account and the stacks.
-        free: does something with all rights.
-    """
-    life.up(the_spec(buckets=False))
-    life.up(the_spec(size="11GiB", hosts=("train-a", "train-b")))
-    free(life.change_by_hand)
-    life.up(the_spec(size="11GiB", hosts=("train-a", "train-b")), refresh=True)
-    life.switch()
-    image = life.image(the_spec())
-    life.up(the_spec(size="11GiB", hosts=("train-a", "train-b", "train-c"), secret_of="web"), {"train": image})
-    free(life.fill)
-    life.destroy(the_spec())
-    life.destroy(the_spec(), delete=tuple(STORAGE))
-    life.account.remove_image(image)
+
+def whole_life(life: Life, rights: Rights) -> None:
+    """Everything that an operator does, and between it what others do."""
+    two = the_spec(size="11GiB", hosts=("train-a", "train-b"))
+    with rights("up"):
+        life.up(the_spec(buckets=False))
+        life.up(two)
+    with rights(""):
+        life.change_by_hand()
+    with rights("preview"):
+        life.stack.preview(life.document(two), report=ignore_progress, refresh=True)
+    with rights("up"):
+        life.up(two, refresh=True)
+    with rights("stop"):
+        life.switch()
+    with rights("image"):
+        image = life.image(the_spec())
+    with rights("up"):
+        life.up(the_spec(size="11GiB", hosts=("train-a", "train-b", "train-c"), secret_of="web"), {"train": image})
+    with rights(""):
+        life.fill()
+    with rights("destroy"):
+        life.destroy(the_spec())
+        life.destroy(the_spec(), delete=tuple(STORAGE))
+    with rights("image"):
+        life.account.remove_image(image)
 
 
 def the_ground(*, delete_data: bool = True) -> Ground:

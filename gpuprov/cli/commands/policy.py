@@ -25,6 +25,13 @@ def _commands(_context: click.Context, _parameter: click.Parameter, value: str) 
     return names
 
 
+def _named(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    pairs = [each.partition("=") for each in value]
+    if wrong := [whole for whole, (name, _, bucket) in zip(value, pairs, strict=True) if not (name and bucket)]:
+        raise click.BadParameter(f"{wrong[0]} is not STORAGE=NAME")
+    return {name: bucket for name, _, bucket in pairs}
+
+
 @command.command("operator")
 @spec_option
 @click.option(
@@ -37,16 +44,32 @@ def _commands(_context: click.Context, _parameter: click.Parameter, value: str) 
     help="What the policy is for.",
 )
 @click.option("--delete-data", is_flag=True, help="Allow to delete buckets and volumes, with what is in them.")
+@click.option(
+    "--bucket",
+    "buckets",
+    multiple=True,
+    metavar="STORAGE=NAME",
+    callback=_named,
+    help="A bucket that `import` takes in, or took: it keeps its own name.",
+)
 @click.option("--part", type=click.IntRange(1), metavar="N", help="A piece of a policy that is too long for one.")
 @click.option("--no-colour", is_flag=True, help="No colour (NO_COLOR works too).")
-def operator_(*, spec: Path, commands: tuple[str, ...], delete_data: bool, part: int | None, no_colour: bool) -> int:
+def operator_(
+    *,
+    spec: Path,
+    commands: tuple[str, ...],
+    delete_data: bool,
+    buckets: dict[str, str],
+    part: int | None,
+    no_colour: bool,
+) -> int:
     """Print the least policy that gpuprov's commands need for this spec, as JSON.
 
     Nothing is asked of AWS. Resources are told apart by the tag gpuprov:spec, roles and buckets by their names. What
     the real AWS provider reads beyond what was tried here stands in statements of its own (`...AsTheProvider`).
     """
     terminal = open_terminal(colour=False if no_colour else None)
-    request = OperatorRequest(spec=spec, commands=commands, delete_data=delete_data, part=part)
+    request = OperatorRequest(spec=spec, commands=commands, delete_data=delete_data, buckets=buckets, part=part)
     policy, told = operator(request)
     show_diagnostics(told, terminal)
     show_json(policy, terminal)

@@ -7,9 +7,10 @@ from typing import Any, Final
 from gpuprov.cloud.decide.identity import partition
 from gpuprov.cloud.decide.tags import SPEC
 
-COMMANDS: Final = ("preview", "up", "stop", "destroy", "image")
+COMMANDS: Final = ("preview", "up", "stop", "destroy", "image", "import", "lock")
 """What a policy can be asked for; `stop` is `start` too, `image` all of `image build`, `list`, `verify` and `prune`."""
-ALL: Final = "preview up stop destroy image"
+ALL: Final = "preview up stop destroy image import"
+"""All that have to do with what stands; `lock` only looks base images up."""
 MAKING: Final = "up image"
 ENDING: Final = "up destroy image"
 
@@ -28,6 +29,8 @@ class Ground:
     """Instance type of the image builder."""
     images: tuple[str, ...]
     """Ids of the base images; empty while there is no lock: then any image."""
+    parameters: tuple[str, ...] = ()
+    """Names of the parameters of the Systems Manager that hold ids of base images."""
     baked: bool = True
     """Whether hosts may start from images of the spec's own."""
     volumes: bool = False
@@ -54,6 +57,8 @@ class Ground:
     """Whether any capacity is bought on the spot market."""
     placement: bool = False
     """Whether hosts stand close together."""
+    efa: bool = False
+    """Whether hosts have Elastic Fabric Adapters: they are made from launch templates then."""
     shares: bool = False
     """Whether there are file systems of EFS."""
     existing_tags: tuple[Mapping[str, str], ...] = ()

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from gpuprov.cloud.decide.grants import Grant, Ground, each
+from gpuprov.cloud.decide.names import ROLE_PREFIX
 from gpuprov.cloud.decide.operator_ec2 import ec2_grants
 from gpuprov.cloud.decide.operator_iam import iam_grants
 from gpuprov.cloud.decide.operator_rest import rest_grants
@@ -54,8 +55,18 @@ def length(policy: Mapping[str, Any]) -> int:
 
 
 def _finding(ground: Ground) -> Iterator[Grant]:
-    """What an interrupted run left is looked for by name and tag: IAM and S3 list only the whole account."""
-    actions = each("up destroy", "iam:ListInstanceProfiles iam:ListRoles") if ground.roles else {}
-    actions |= each("up destroy", "s3:ListAllMyBuckets") if ground.buckets else {}
-    if actions:
-        yield Grant(sid="FindWhatWasLeft", actions=actions, resources={"*": "up destroy"})
+    """What an interrupted run left is looked for by name and tag, whatever the spec says now.
+
+    IAM, S3 and EFS list only the whole account, or the region.
+    """
+    yield Grant(
+        sid="FindWhatWasLeft",
+        actions=each("up destroy", "iam:ListInstanceProfiles iam:ListRoles s3:ListAllMyBuckets"),
+        resources={"*": "up destroy"},
+    )
+    looking = "preview up destroy import" if ground.roles else "up destroy"
+    yield Grant(
+        sid="LookAtRoles",
+        actions=each(looking, "iam:GetInstanceProfile iam:GetRole"),
+        resources={ground.iam(kind, f"{ROLE_PREFIX}*"): looking for kind in ("instance-profile", "role")},
+    )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gpuprov.cloud.decide.grants import ALL, ENDING, MAKING, Grant, Ground, each
+from gpuprov.cloud.decide.operator_provider import provider_grants
 from gpuprov.cloud.decide.tags import SPEC
 
 _P: Final = "ec2:"
@@ -16,7 +17,7 @@ _LOOK: Final = (
     " DescribeInternetGateways DescribeNetworkAcls DescribeRouteTables DescribeSecurityGroupRules"
     " DescribeSecurityGroups DescribeSubnets DescribeVolumes DescribeVpcEndpoints DescribeVpcs"
     # What an interrupted run left is looked for among these too, whatever the spec says now.
-    " DescribeAddresses DescribeNatGateways DescribePlacementGroups"
+    " DescribeAddresses DescribeLaunchTemplates DescribeNatGateways DescribePlacementGroups"
 )
 _LOOK_MORE: Final = (
     "DescribeInstanceCreditSpecifications DescribeInstanceTypes DescribeNetworkInterfaces DescribePrefixLists"
@@ -29,6 +30,7 @@ _KINDS: Final = {
     _GROUPS: "security-group security-group-rule",
     _NETWORK: "internet-gateway route-table subnet vpc vpc-endpoint",
     _NAT: "elastic-ip natgateway",
+    "CreateLaunchTemplate": "launch-template",
     "CreatePlacementGroup": "placement-group",
     "CreateVolume": "volume",
 }
@@ -42,24 +44,33 @@ def ec2_grants(ground: Ground) -> Iterator[Grant]:
     yield from _launching(ground)
     yield from _entering(ground)
     yield from _tagging(ground)
+    yield from _taking_in(ground)
     yield _changing(ground)
     yield _ending(ground)
+    yield from provider_grants(ground)
 
 
 def _looking(ground: Ground) -> Iterator[Grant]:
-    extra = each("image", "DescribeSnapshots", prefix=_P)
+    extra = each(f"{ALL} lock", "DescribeImages", prefix=_P)
+    extra |= each("image", "DescribeSnapshots", prefix=_P)
     extra |= each("up", "DescribeIamInstanceProfileAssociations", prefix=_P) if ground.roles or ground.brought else {}
-    extra |= each("preview up", "DescribeCapacityReservations", prefix=_P) if ground.reservations else {}
-    extra |= each("preview up destroy", "elasticfilesystem:DescribeFileSystems") if ground.shares else {}
-    extra |= each("preview up image", "DescribeVpcEndpointServices", prefix=_P) if ground.services else {}
+    extra |= each("preview up import", "DescribeCapacityReservations", prefix=_P) if ground.reservations else {}
+    shares = "preview up destroy" if ground.shares else "up destroy"
+    extra |= each(shares, "elasticfilesystem:DescribeFileSystems")
+    extra |= each("preview up image import", "DescribeVpcEndpointServices", prefix=_P) if ground.services else {}
+    extra |= each("preview up destroy", "DescribeLaunchTemplateVersions", prefix=_P) if ground.efa else {}
     # Listings know no resources: they are allowed whole, in one region.
-    yield Grant(sid="Look", actions=each(ALL, _LOOK, prefix=_P) | extra, resources={"*": ALL}, condition=ground.here)
+    looking = each(ALL, _LOOK, prefix=_P) | extra
+    yield Grant(sid="Look", actions=looking, resources={"*": f"{ALL} lock"}, condition=ground.here)
+    more = each(ALL, _LOOK_MORE, prefix=_P)
+    more |= each(ALL, "DescribeAddressesAttribute", prefix=_P) if ground.nat else {}
+    more |= each(ALL, "DescribeSpotInstanceRequests", prefix=_P) if ground.spot else {}
     yield Grant(
         sid="LookAsTheProvider",
-        actions=each(ALL, _LOOK_MORE, prefix=_P),
+        actions=more,
         resources={"*": ALL},
         condition=ground.here,
-        unproved="hashicorp/terraform-provider-aws, internal/service/ec2 (reads of instances, volumes and groups)",
+        unproved="hashicorp/terraform-provider-aws, internal/service/ec2 (reads of all that is made)",
     )
     yield Grant(
         sid="LookAtOurs",
@@ -80,10 +91,12 @@ def _looking(ground: Ground) -> Iterator[Grant]:
 
 def _made(ground: Ground) -> dict[str, str]:
     """Actions that make something -> the commands that need them."""
-    there = {_GROUPS: MAKING, _NETWORK: MAKING, _NAT: MAKING, "CreatePlacementGroup": "up", "CreateVolume": "up"}
+    there = {_GROUPS: MAKING, _NETWORK: MAKING, _NAT: MAKING}
+    there |= dict.fromkeys(("CreateLaunchTemplate", "CreatePlacementGroup", "CreateVolume"), "up")
     unwanted = (
         *(() if ground.own_network else (_NETWORK,)),
         *(() if ground.nat else (_NAT,)),
+        *(() if ground.efa else ("CreateLaunchTemplate",)),
         *(() if ground.placement else ("CreatePlacementGroup",)),
         *(() if ground.volumes else ("CreateVolume",)),
     )
@@ -112,14 +125,14 @@ def _launching(ground: Ground) -> Iterator[Grant]:
             resources={ground.ec2("instance"): commands},
             condition={"StringEquals": ground.new["StringEquals"] | {"ec2:InstanceType": sorted(set(types))}},
         )
+    # By its own id, of a group too: that is how instances name it.
     reserved = {ground.ec2("capacity-reservation").replace("*", one): "up" for one in ground.reservations}
     yield Grant(
         sid="LaunchParts",
         actions=each(MAKING, "RunInstances", prefix=_P),
         resources={ground.ec2(kind): MAKING for kind in ("network-interface", "volume")}
         | {ground.shared("image", name): MAKING for name in ground.images or ("*",)}
-        | reserved
-        | dict.fromkeys(ground.reservation_groups, "up"),
+        | reserved,
     )
     if ground.images:
         yield Grant(
@@ -180,26 +193,45 @@ def _tagging(ground: Ground) -> Iterator[Grant]:
     )
 
 
+def _taking_in(ground: Ground) -> Iterator[Grant]:
+    """What `import` takes into the stack gets the spec's tag; what has one of its own is another spec's."""
+    if ground.own_network:
+        kinds = ("internet-gateway", "subnet", "vpc")
+        yield Grant(
+            sid="TakeIn",
+            actions=each("import", "CreateTags", prefix=_P),
+            resources={ground.ec2(kind): "import" for kind in kinds},
+            condition={"StringEquals": ground.new["StringEquals"], "Null": {f"aws:ResourceTag/{SPEC}": "true"}},
+        )
+
+
 def _changing(ground: Ground) -> Grant:
     network = (
         " AssociateRouteTable AttachInternetGateway CreateRoute CreateRouteTable CreateSubnet CreateVpcEndpoint"
-        " ModifyVpcAttribute"
         if ground.own_network
         else ""
     )
+    # What a person changed is put right, and what is taken in becomes what the spec says.
+    settings = each(f"{MAKING} import", "ModifyVpcAttribute", prefix=_P)
+    settings |= each("up import", "ModifySubnetAttribute", prefix=_P)
+    routes = " ReplaceRoute ReplaceRouteTableAssociation" if ground.nat else ""
     nat = " CreateNatGateway" if ground.nat else ""
     roles = " AssociateIamInstanceProfile ReplaceIamInstanceProfileAssociation"
     services = " ModifyVpcEndpoint" if ground.own_network and (ground.nat or ground.services) else ""
     return Grant(
         sid="ChangeOurs",
         actions=each(MAKING, f"{_GROUPS} RevokeSecurityGroupEgress RunInstances{network}{nat}", prefix=_P)
-        | each("up", f"ModifyInstanceMetadataOptions ModifySecurityGroupRules ModifyVolume{services}", prefix=_P)
+        | (settings if ground.own_network else {})
+        | each(
+            "up", f"ModifyInstanceMetadataOptions ModifySecurityGroupRules ModifyVolume{services}{routes}", prefix=_P
+        )
         | (each("up", roles, prefix=_P) if ground.roles or ground.brought else {})
         | (each("up", "AttachVolume", prefix=_P) if ground.volumes else {})
+        | (each("up", "CreateLaunchTemplateVersion", prefix=_P) if ground.efa else {})
         | each("stop image", "StopInstances", prefix=_P)
         | each("stop", "StartInstances", prefix=_P)
         | each("image", "CreateImage", prefix=_P),
-        resources={ground.ec2("*"): f"{MAKING} stop"},
+        resources={ground.ec2("*"): f"{MAKING} stop import"},
         condition=ground.ours,
     )
 
@@ -221,6 +253,7 @@ def _ending(ground: Ground) -> Grant:
             prefix=_P,
         )
         | (each("up destroy", "DeleteVolume", prefix=_P) if ground.volumes and ground.delete_data else {})
+        | (each("up destroy", "DeleteLaunchTemplate", prefix=_P) if ground.efa else {})
         | (each("up destroy", "DeletePlacementGroup", prefix=_P) if ground.placement else {})
         | each("image", "DeleteSnapshot DeregisterImage", prefix=_P),
         resources={ground.ec2("*"): ENDING} | {ground.shared(kind): "image" for kind in ("image", "snapshot")},

@@ -9,7 +9,7 @@ from typing import Final
 from gpuprov.cloud.decide.grants import Grant, Ground, each
 
 _P: Final = "iam:"
-_STACK: Final = "preview up destroy"
+_STACK: Final = "preview up destroy import"
 _EC2: Final = "ec2.amazonaws.com"
 
 
@@ -24,8 +24,8 @@ def iam_grants(ground: Ground) -> Iterator[Grant]:
     if brought:
         yield Grant(
             sid="LookAtNamedRoles",
-            actions=each("preview up", "GetRole ListInstanceProfilesForRole", prefix=_P),
-            resources=dict.fromkeys(brought, "preview up"),
+            actions=each("preview up import", "GetRole ListInstanceProfilesForRole", prefix=_P),
+            resources=dict.fromkeys(brought, "preview up import"),
         )
     if roles or brought:
         # "IfExists": what adds a role to a profile may not say yet which service it is for.
@@ -62,9 +62,10 @@ def _roles(ground: Ground, roles: list[str]) -> Iterator[Grant]:
     )
     yield Grant(
         sid="KeepRoles",
-        actions=each(_STACK, "GetRole GetRolePolicy ListAttachedRolePolicies ListRolePolicies ListRoleTags", prefix=_P)
+        actions=each(_STACK, "GetRolePolicy ListAttachedRolePolicies ListRolePolicies ListRoleTags", prefix=_P)
         | each("up destroy", "DeleteRole DeleteRolePolicy ListInstanceProfilesForRole", prefix=_P)
-        | each("up", "TagRole UntagRole", prefix=_P),
+        | each("up import", "TagRole", prefix=_P)
+        | each("up", "UntagRole", prefix=_P),
         resources=dict.fromkeys(roles, _STACK),
     )
 
@@ -72,12 +73,12 @@ def _roles(ground: Ground, roles: list[str]) -> Iterator[Grant]:
 def _profiles(ground: Ground) -> Iterator[Grant]:
     yield Grant(
         sid="KeepProfiles",
-        actions=each(_STACK, "GetInstanceProfile", prefix=_P)
-        | each("up destroy", "DeleteInstanceProfile RemoveRoleFromInstanceProfile", prefix=_P)
+        actions=each("up destroy", "DeleteInstanceProfile RemoveRoleFromInstanceProfile", prefix=_P)
         | each(
             "up",
-            "AddRoleToInstanceProfile CreateInstanceProfile TagInstanceProfile UntagInstanceProfile",
+            "AddRoleToInstanceProfile CreateInstanceProfile UntagInstanceProfile",
             prefix=_P,
-        ),
-        resources={ground.iam("instance-profile", name): _STACK for name in ground.roles},
+        )
+        | each("up import", "TagInstanceProfile", prefix=_P),
+        resources={ground.iam("instance-profile", name): "up destroy import" for name in ground.roles},
     )

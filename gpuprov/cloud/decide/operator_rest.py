@@ -1,12 +1,11 @@
-"""What an operator may do beside EC2, IAM and the hosts' buckets: file systems, quotas, where the state is kept."""
+"""What an operator may do beside EC2, IAM and the hosts' buckets: file systems, quotas, parameters, the state."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from gpuprov.cloud.decide.grants import Grant, Ground, each
+from gpuprov.cloud.decide.grants import ALL, Grant, Ground, each
 
 _STACK: Final = "preview up destroy"
-_STATE: Final = "preview up stop destroy image"
 _EFS: Final = "elasticfilesystem:"
 
 
@@ -22,8 +21,14 @@ def rest_grants(ground: Ground) -> Iterator[Grant]:
     if ground.reservation_groups:
         yield Grant(
             sid="LookAtReservations",
-            actions=each("preview up", "resource-groups:ListGroupResources"),
-            resources=dict.fromkeys(ground.reservation_groups, "preview up"),
+            actions=each("preview up import", "resource-groups:ListGroupResources"),
+            resources=dict.fromkeys(ground.reservation_groups, "preview up import"),
+        )
+    if ground.parameters:
+        yield Grant(
+            sid="LookUpBaseImages",
+            actions=each("lock", "ssm:GetParameter"),
+            resources={_parameter(ground, name): "lock" for name in ground.parameters},
         )
     yield from _state(ground)
 
@@ -70,6 +75,15 @@ def _shares(ground: Ground) -> Iterator[Grant]:
     )
 
 
+def _parameter(ground: Ground, name: str) -> str:
+    """ARN of a parameter, whatever its version; public ones have no account in theirs.
+
+    Systems Manager User Guide, Working with public parameters (read 2026-11-30).
+    """
+    account = "" if name.startswith("/aws/") else ground.account
+    return f"arn:{ground.partition}:ssm:{ground.region}:{account}:parameter{name.partition(':')[0]}"
+
+
 def _state(ground: Ground) -> Iterator[Grant]:
     if ground.state is not None:
         bucket, prefix = ground.state
@@ -77,20 +91,20 @@ def _state(ground: Ground) -> Iterator[Grant]:
         within = f"{prefix}/*" if prefix else "*"
         yield Grant(
             sid="ListTheState",
-            actions=each(_STATE, "s3:GetBucketLocation s3:ListBucket"),
-            resources={arn: _STATE},
+            actions=each(ALL, "s3:ListBucket"),
+            resources={arn: ALL},
         )
         yield Grant(
             sid="KeepTheState",
-            actions=each(_STATE, "s3:DeleteObject s3:GetObject s3:PutObject"),
-            resources={f"{arn}/{within}": _STATE},
+            actions=each(ALL, "s3:DeleteObject s3:GetObject s3:PutObject"),
+            resources={f"{arn}/{within}": ALL},
         )
     if ground.key:
         key, condition = _key(ground)
         yield Grant(
             sid="LockTheState",
-            actions=each(_STATE, "kms:Decrypt kms:Encrypt"),
-            resources={key: _STATE},
+            actions=each(ALL, "kms:Decrypt kms:Encrypt"),
+            resources={key: ALL},
             condition=condition,
         )
 

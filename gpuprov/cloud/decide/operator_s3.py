@@ -6,7 +6,7 @@ from typing import Final
 from gpuprov.cloud.decide.grants import Grant, Ground, each
 
 _P: Final = "s3:"
-_STACK: Final = "preview up destroy"
+_STACK: Final = "preview up destroy import"
 _SETTINGS: Final = (
     "PutBucketOwnershipControls PutBucketPolicy PutBucketPublicAccessBlock PutBucketVersioning"
     " PutEncryptionConfiguration PutLifecycleConfiguration"
@@ -44,7 +44,8 @@ def s3_grants(ground: Ground) -> Iterator[Grant]:
     # Taking a setting away is the right to write it, but for the policy (S3 API Reference, DeleteBucketEncryption ...).
     yield Grant(
         sid="KeepBuckets",
-        actions=each("up", f"CreateBucket PutBucketTagging {_SETTINGS}", prefix=_P)
+        actions=each("up", f"CreateBucket {_SETTINGS}", prefix=_P)
+        | each("up import", "PutBucketTagging", prefix=_P)
         | (each(deleting, f"{_SETTINGS} DeleteBucket DeleteBucketPolicy", prefix=_P) if deleting else {}),
         resources=buckets,
     )

@@ -70,7 +70,9 @@ def read_request(environ: dict[str, Any]) -> ApiRequest:
     if service == "s3":
         path = environ.get("PATH_INFO", "/")
         action = s3_action(environ["REQUEST_METHOD"], path, environ.get("QUERY_STRING", ""))
-        return ApiRequest(service=service, action=action, region=region, path=path)
+        source = environ.get("HTTP_X_AMZ_COPY_SOURCE", "")
+        parameters = {"CopySource": source} if source else {}
+        return ApiRequest(service=service, action=action, parameters=parameters, region=region, path=path)
     if not environ.get("CONTENT_TYPE", "").startswith(_FORM):
         path = environ.get("PATH_INFO", "/")
         action = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]

@@ -87,6 +87,16 @@ def test_a_policy_that_is_too_long_says_so_and_comes_in_parts(spec: str, capsys:
     assert "GP-CLOUD-045" in capsys.readouterr().err
 
 
+def test_a_bucket_that_was_taken_in_keeps_its_name(spec: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found, _ = printed(capsys, "operator", "-f", spec, "--for", "import", "--bucket", "datasets=team-data")
+    assert found["KeepBuckets"] == {
+        "Sid": "KeepBuckets",
+        "Effect": "Allow",
+        "Action": ["s3:PutBucketTagging"],
+        "Resource": ["arn:aws:s3:::site-secret-111122223333-us-east-1", "arn:aws:s3:::team-data"],
+    }
+
+
 def test_what_hosts_of_a_pool_may_do(spec: str, capsys: pytest.CaptureFixture[str]) -> None:
     found, _ = printed(capsys, "hosts", "web", "-f", spec)
     assert {action for each in found.values() for action in each["Action"]} == {"s3:ListBucket", "s3:GetObject"}
@@ -101,8 +111,10 @@ def test_what_hosts_of_a_pool_may_do(spec: str, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        (["operator", "--for", "up,fly"], 2, "fly is none of preview, up, stop, destroy, image"),
+        (["operator", "--for", "up,fly"], 2, "fly is none of preview, up, stop, destroy, image, import, lock"),
         (["operator", "--for", ","], 2, "nothing is none of"),
+        (["operator", "--bucket", "datasets"], 2, "datasets is not STORAGE=NAME"),
+        (["operator", "--bucket", "scratch=b"], 6, "buckets of the spec: datasets, secret"),
         (["hosts", "nobody"], 6, "nobody"),
         (["hosts", "rack"], 6, "GP-SPEC-008"),
     ],

@@ -1,12 +1,15 @@
 """moto's memory of an account, as far as IAM's questions go: whose tags, which role."""
 
+import base64
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from moto.efs.models import efs_backends
 from moto.iam.models import iam_backends
+from moto.kms.models import kms_backends
 
+from gpuprov.lab.aws.efa import template_parts
 from gpuprov.lab.aws.placement import group_id
 from gpuprov.lab.aws.policy.reading import listed
 from gpuprov.lab.aws.request import ApiRequest
@@ -18,6 +21,7 @@ _KINDS: Final = {
     "eni": "network-interface",
     "i": "instance",
     "igw": "internet-gateway",
+    "lt": "launch-template",
     "nat": "natgateway",
     "rtb": "route-table",
     "sg": "security-group",
@@ -34,6 +38,8 @@ _PLACEMENT: Final = frozenset({("DeletePlacementGroup", "GroupName"), ("RunInsta
 """Where a call names a placement group, which goes by its name."""
 _TAG: Final = re.compile(r"(^|\.)Tag\.\d+\.")
 """A tag may hold the id of something that the call does not touch."""
+_KEY_ID: Final = 36
+"""Letters of the id of a key of KMS."""
 _GLOBAL: Final = "aws"
 """moto's region of services that have none: the partition's name."""
 
@@ -62,6 +68,8 @@ class MotoMemory:
                     found.setdefault(_KINDS[match[1]], []).append(identity)
             if (call.action, name) in _PLACEMENT:
                 found.setdefault("placement-group", []).append(value)
+        for identity in template_parts(self._ec2, call):
+            found.setdefault(_KINDS[identity.partition("-")[0]], []).append(identity)
         return {kind: listed(ids) for kind, ids in found.items()}
 
     def tags(self, identity: str) -> Mapping[str, str]:
@@ -103,6 +111,21 @@ class MotoMemory:
         if system not in self._efs.file_systems_by_id:
             return {}
         return {tag["Key"]: tag["Value"] for tag in self._efs.list_tags_for_resource(system)}
+
+    def key(self, call: ApiRequest) -> tuple[str, tuple[str, ...]]:
+        """ARN of the key of KMS that a call is about, and its aliases; empty for none.
+
+        What is to be decrypted says itself by which key; moto writes the key's id in front of it.
+        """
+        held = kms_backends[self.account][self._ec2.region_name]
+        named = call.parameters.get("KeyId", "")
+        if alias := named.partition("alias/")[2]:
+            named = str(held.get_key_id_from_alias(f"alias/{alias}") or "")
+        named = named.rpartition(":key/")[2]
+        if not named and (text := call.parameters.get("CiphertextBlob")):
+            named = base64.b64decode(text)[:_KEY_ID].decode("ascii", "replace")
+        key = held.keys.get(named)
+        return ("", ()) if key is None else (str(key.arn), tuple(sorted(key.aliases)))
 
     @property
     def _efs(self) -> Any:

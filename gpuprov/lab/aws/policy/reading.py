@@ -5,6 +5,7 @@ tag resources during creation"; for roles, the IAM User Guide, "Grant permission
 """
 
 import re
+import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
@@ -65,6 +66,9 @@ class Memory(Protocol):
     def share_tags(self, system: str) -> Mapping[str, str]:
         """Tags of a file system of EFS."""
 
+    def key(self, call: ApiRequest) -> tuple[str, tuple[str, ...]]:
+        """ARN of the key of KMS that a call is about, and its aliases; empty for none."""
+
 
 def read(call: ApiRequest, memory: Memory) -> tuple[Asked, ...]:
     """Everything that a call asks for; nothing when it needs no permission.
@@ -89,8 +93,10 @@ def read(call: ApiRequest, memory: Memory) -> tuple[Asked, ...]:
         found += _of_iam(call, name, row, given, memory)
     elif call.service == "elasticfilesystem":
         found += _of_efs(call, name, row, given, memory)
+    elif call.service == "kms":
+        found.append(_of_kms(name, given, *memory.key(call)))
     else:
-        found.append(_plain(call, name, row, given))
+        found.append(_plain(call, name, row, given, memory.account))
     role = memory.passed_role(call) if name in _PASSING else ""
     if role:
         to = {"iam:PassedToService": ("ec2.amazonaws.com",)} if call.service == "ec2" else {}
@@ -171,6 +177,9 @@ def _of_s3(call: ApiRequest, row: table.Action) -> Iterator[Asked]:
         # DeleteObjects names its keys in its body: it is asked for all of the bucket.
         resource += f"/{key or '*'}"
     yield Asked(action=f"s3:{call.action}", resource=resource, context=context)
+    if source := urllib.parse.unquote(call.parameters.get("CopySource", "")).lstrip("/"):
+        # S3 API Reference, CopyObject: who copies reads the source (read 2026-11-30).
+        yield Asked(action="s3:GetObject", resource=f"arn:aws:s3:::{source.partition('?')[0]}", context=context)
     if call.action == "DeleteObject" and not key:
         yield Asked(action="s3:DeleteObjectVersion", resource=resource, context=context)
 
@@ -191,7 +200,20 @@ def _of_efs(
     yield Asked(action=name, resource=resource, context=_kept(context, keys))
 
 
-def _plain(call: ApiRequest, name: str, row: table.Action, given: Mapping[str, tuple[str, ...]]) -> Asked:
+def _of_kms(name: str, given: Mapping[str, tuple[str, ...]], key: str, aliases: Sequence[str]) -> Asked:
+    # Of the key itself, whatever the call names it by; AWS KMS Developer Guide, Condition keys, kms:ResourceAliases: of
+    # every operation on a key, though the Service Authorization Reference leaves it out (read 2026-11-30).
+    names = {"kms:ResourceAliases": tuple(aliases)} if aliases else {}
+    return Asked(action=name, resource=key or "*", context={**given, **names})
+
+
+def _plain(call: ApiRequest, name: str, row: table.Action, given: Mapping[str, tuple[str, ...]], account: str) -> Asked:
+    if name == "ssm:GetParameter":
+        # Systems Manager User Guide, Working with public parameters: those have no account (read 2026-11-30).
+        parameter = call.parameters.get("Name", "").partition(":")[0]
+        owner = "" if parameter.startswith("/aws/") else account
+        arn = f"arn:aws:ssm:{call.region}:{owner}:parameter/{parameter.lstrip('/')}"
+        return Asked(action=name, resource=arn, context=given)
     named = {"sts:AssumeRole": "RoleArn", "resource-groups:ListGroupResources": "Group"}.get(name, "")
     return Asked(action=name, resource=call.parameters.get(named, "*"), context=_kept(given, row.keys))
 

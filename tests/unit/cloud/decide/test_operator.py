@@ -30,6 +30,8 @@ WHOLE = replace(
     spot=True,
     existing_tags=({"team": "ml"},),
     reservations=("cr-0123456789abcdef0",),
+    reservation_groups=("arn:aws:resource-groups:us-east-1:111122223333:group/gpus",),
+    parameters=("/golden/debian-12:3", "/aws/service/debian/12"),
     state=("states", "gpu/train"),
     key="awskms://alias/gp",
     delete_data=True,
@@ -85,7 +87,7 @@ def test_what_destroy_needs_makes_nothing() -> None:
 
 
 def test_what_an_image_takes_knows_no_role_and_no_bucket_of_hosts() -> None:
-    found = statements(replace(WHOLE, state=None, key=""), ("image",))
+    found = statements(replace(WHOLE, state=None, key="", services=False), ("image",))
     assert {action.partition(":")[0] for each in found.values() for action in each["Action"]} == {"ec2"}
     assert found["LaunchBuilder"]["Condition"]["StringEquals"]["ec2:InstanceType"] == ["c7i.2xlarge"]
     assert "LaunchHosts" not in found
@@ -114,6 +116,52 @@ def test_a_role_of_the_account_is_looked_at_and_passed_and_nothing_else() -> Non
         "LookAtNamedRoles": ["iam:GetRole", "iam:ListInstanceProfilesForRole"],
         "PassRoles": ["iam:PassRole"],
     }
+
+
+def test_what_is_taken_in_must_be_nobodys() -> None:
+    found = statements(WHOLE, ("import",))
+    assert found["TakeIn"]["Condition"] == {
+        "StringEquals": {"aws:RequestTag/gpuprov:spec": "train"},
+        "Null": {"aws:ResourceTag/gpuprov:spec": "true"},
+    }
+    verbs = {action.partition(":")[2] for action in actions(WHOLE, ("import",))}
+    changing = {verb for verb in verbs if not verb.startswith(("Describe", "Get", "List"))}
+    state = {"PutObject", "DeleteObject", "Encrypt", "Decrypt"}
+    tags = {"CreateTags", "TagRole", "TagInstanceProfile", "PutBucketTagging"}
+    assert changing - state == tags | {"ModifySubnetAttribute", "ModifyVpcAttribute"}
+    assert "TakeIn" not in statements(replace(WHOLE, own_network=False), ("import",))
+
+
+def test_what_a_lock_takes_only_looks_images_up() -> None:
+    found = statements(WHOLE, ("lock",))
+    assert {sid: each["Action"] for sid, each in found.items()} == {
+        "Look": ["ec2:DescribeImages"],
+        "LookUpBaseImages": ["ssm:GetParameter"],
+    }
+    assert found["LookUpBaseImages"]["Resource"] == [
+        "arn:aws:ssm:us-east-1:111122223333:parameter/golden/debian-12",
+        "arn:aws:ssm:us-east-1::parameter/aws/service/debian/12",
+    ]
+
+
+def test_a_reservation_goes_by_its_own_id_of_a_group_too() -> None:
+    launched = statements(replace(WHOLE, reservations=("*",)))["LaunchParts"]["Resource"]
+    assert "arn:aws:ec2:us-east-1:111122223333:capacity-reservation/*" in launched
+    assert not [arn for arn in launched if "resource-groups" in arn]
+    assert statements(WHOLE)["LookAtReservations"]["Resource"] == list(WHOLE.reservation_groups)
+
+
+def test_the_request_behind_a_spot_instance_is_cancelled_by_the_real_provider() -> None:
+    found = statements(replace(GROUND, spot=True), ("destroy",))
+    assert found["EndSpotRequestsAsTheProvider"]["Action"] == ["ec2:CancelSpotInstanceRequests"]
+    assert "EndSpotRequestsAsTheProvider" not in statements(GROUND)
+
+
+def test_what_was_left_is_looked_for_whatever_the_spec_says() -> None:
+    assert {"iam:ListRoles", "iam:GetRole", "s3:ListAllMyBuckets", "elasticfilesystem:DescribeFileSystems"} <= actions(
+        GROUND, ("destroy",)
+    )
+    assert not {"iam:ListRoles", "elasticfilesystem:DescribeFileSystems"} & actions(GROUND, ("preview",))
 
 
 def test_aws_own_roles_are_made_only_for_the_services_in_use() -> None:

@@ -41,6 +41,9 @@ class Paper:
     def share_tags(self, system: str) -> Mapping[str, str]:
         return {"gpuprov:spec": "train"} if system == "fs-1" else {}
 
+    def key(self, call: ApiRequest) -> tuple[str, tuple[str, ...]]:
+        return ("arn:aws:kms:us-east-1:1:key/k", ("alias/gp",)) if call.parameters.get("KeyId") else ("", ())
+
     def boundary(self, role: str) -> str:
         return "arn:aws:iam::1:policy/bound" if role == "bounded" else ""
 
@@ -141,6 +144,29 @@ def test_a_file_system_is_told_apart_by_its_tags() -> None:
     made = ask("elasticfilesystem", "CreateFileSystem", Tags_member_1_Key="a", Tags_member_1_Value="b")
     assert set(made) == {("elasticfilesystem:CreateFileSystem", "*"), ("elasticfilesystem:TagResource", f"{arn}/new")}
     assert all(context["aws:RequestTag/a"] == ("b",) for context in made.values())
+
+
+def test_who_copies_reads_the_source() -> None:
+    found = ask("s3", "PutObject", "/b/new", CopySource="/b/old%20one?versionId=1")
+    assert set(found) == {("s3:PutObject", "arn:aws:s3:::b/new"), ("s3:GetObject", "arn:aws:s3:::b/old one")}
+
+
+def test_a_key_is_asked_for_itself_whatever_it_was_called() -> None:
+    assert ask("kms", "Encrypt", KeyId="alias/gp") == {
+        ("kms:Encrypt", "arn:aws:kms:us-east-1:1:key/k"): {"kms:ResourceAliases": ("alias/gp",)}
+    }
+    assert ask("kms", "Decrypt") == {("kms:Decrypt", "*"): {}}
+
+
+@pytest.mark.parametrize(
+    ("name", "arn"),
+    [
+        ("/golden/debian-12:3", "arn:aws:ssm:us-east-1:1:parameter/golden/debian-12"),
+        ("/aws/service/debian/12", "arn:aws:ssm:us-east-1::parameter/aws/service/debian/12"),
+    ],
+)
+def test_a_parameter_goes_by_its_name_without_a_version(name: str, arn: str) -> None:
+    assert set(ask("ssm", "GetParameter", Name=name)) == {("ssm:GetParameter", arn)}
 
 
 def test_who_one_is_may_always_be_asked() -> None:
