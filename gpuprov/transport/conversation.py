@@ -13,6 +13,8 @@ SUDO_PATIENCE = 30.0
 """Seconds that sudo may take; PAM delays a wrong password by a few."""
 TIMED_OUT = 124
 """The status of timeout(1) for a command that it ended."""
+_AGAIN = "run the same command again: it looks at the host anew; if it is lost again, see whether the host is up"
+_BUSY = "see on the host what keeps it busy (`uptime`, `dmesg`), then run the same command again"
 
 
 class Pipes(Protocol):
@@ -87,7 +89,7 @@ def trouble(
     if talk.asked_again:
         return _sudo(host, "Sorry, try again", 1)
     if reason := pipes.lost():
-        return _error("GP-SSH-007", host, f"the connection was lost: {reason}", detail=f"during: {what}")
+        return connection_lost(host, reason, detail=f"during: {what}")
     if seconds > timeout + GRACE:
         return _timed_out(host, what, timeout)
     if not talk.started and wrapped.prompt and seconds > SUDO_PATIENCE:
@@ -178,8 +180,14 @@ def _error(code: str, host: str, summary: str, *, detail: str = "", hint: str = 
     return GpuprovError(Diagnostic(code=code, address=host, summary=summary, detail=detail, hint=hint))
 
 
+def connection_lost(host: str, reason: str, *, detail: str) -> GpuprovError:
+    """GP-SSH-007 for a connection that ended before its command did, or before one could be started."""
+    return _error("GP-SSH-007", host, f"the connection was lost: {reason}", detail=detail, hint=_AGAIN)
+
+
 def _timed_out(host: str, what: str, timeout: float) -> GpuprovError:
-    return _error("GP-SSH-006", host, f"a command did not end within {timeout:g} s", detail=f"command: {what}")
+    summary = f"a command did not end within {timeout:g} s"
+    return _error("GP-SSH-006", host, summary, detail=f"command: {what}", hint=_BUSY)
 
 
 def _sudo(host: str, text: str, status: int) -> GpuprovError:

@@ -87,4 +87,5 @@ class HeldCommand:
             return not_started(host, self._talk.error_text(), status, sudo=" sudo " in wrapped.text)
         summary = f"a command that was to stay ended with status {status}"
         detail = f"command: {what}\n{self._talk.stderr().decode('utf-8', 'replace')}".strip()
-        return GpuprovError(Diagnostic(code="GP-SSH-007", address=host, summary=summary, detail=detail))
+        hint = "run the same command again; if it ends so again, try the command by hand on the host"
+        return GpuprovError(Diagnostic(code="GP-SSH-007", address=host, summary=summary, detail=detail, hint=hint))

@@ -89,7 +89,7 @@ def _open_hop(hop: Hop, through: paramiko.Transport | None, timeout: float | Non
     try:
         entries = read_known_hosts(hop.known_hosts)
     except OSError as error:
-        raise unreachable(hop, f"known_hosts cannot be read: {error}") from error
+        raise unreachable(hop, f"known_hosts cannot be read: {error}", hint="let this user read that file") from error
     client = paramiko.Transport(link)
     try:
         client.banner_timeout = client.auth_timeout = client.handshake_timeout = seconds

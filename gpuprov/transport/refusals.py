@@ -35,6 +35,7 @@ def refuse_network(hop: Hop, error: BaseException) -> GpuprovError:
 
 def unreachable(hop: Hop, summary: str, *, detail: str = "", hint: str = "") -> GpuprovError:
     """GP-SSH-001 with a given reason."""
+    hint = hint or "try `ssh` to the host by hand: the inventory must name an address and a port that answer"
     return GpuprovError(Diagnostic(code="GP-SSH-001", address=hop.host, summary=summary, detail=detail, hint=hint))
 
 

@@ -6,9 +6,8 @@ from contextlib import suppress
 
 import paramiko
 
-from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.host import Connection
-from gpuprov.transport.conversation import hold_conversation, shorten
+from gpuprov.transport.conversation import connection_lost, hold_conversation, shorten
 from gpuprov.transport.held import LONGEST, HeldCommand
 from gpuprov.transport.placing import check_placed, placing_command
 from gpuprov.transport.protocol import Outcome
@@ -81,13 +80,8 @@ class SshTransport:
             channel = self._client.open_session(timeout=20)
             channel.exec_command(text)
         except (paramiko.SSHException, EOFError, OSError) as error:
-            raise GpuprovError(
-                Diagnostic(
-                    code="GP-SSH-007",
-                    address=self.host,
-                    summary=f"the connection was lost: {error or 'it ended'}",
-                    detail="when a command was to be started",
-                )
+            raise connection_lost(
+                self.host, str(error) or "it ended", detail="when a command was to be started"
             ) from error
         channel.setblocking(0)
         return channel

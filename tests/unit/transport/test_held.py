@@ -62,6 +62,7 @@ def test_one_that_ends_without_a_word_is_an_error_with_its_own(transport: Transp
         transport.hold("echo no lock here >&2; exit 3", timeout=10)
     (told,) = caught.value.diagnostics
     assert told.code == "GP-SSH-007"
+    assert told.hint
     assert "status 3" in told.summary
     assert "no lock here" in told.detail
 

@@ -78,7 +78,9 @@ def host(start_server: Any, client: Any) -> Iterator[Any]:
 def refusal(transport: Transport, command: str = "true", **options: Any) -> Diagnostic:
     with pytest.raises(GpuprovError) as caught:
         transport.run(command, **({"timeout": 10.0, "root": False} | options))
-    return caught.value.diagnostics[0]
+    told = caught.value.diagnostics[0]
+    assert told.hint, f"what to do is not said: {told}"
+    return told
 
 
 def test_streams_are_kept_apart_and_bytes_are_kept(host: Any) -> None:

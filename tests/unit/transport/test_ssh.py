@@ -21,7 +21,9 @@ from gpuprov.transport.ssh import connect
 def refusal(connection: Connection, **options: object) -> Diagnostic:
     with pytest.raises(GpuprovError) as caught:
         connect(connection, **options)
-    return caught.value.diagnostics[0]
+    told = caught.value.diagnostics[0]
+    assert told.hint, f"what to do is not said: {told}"
+    return told
 
 
 def test_a_known_host_with_an_accepted_key_runs_commands(start_server: Any, client: Any) -> None:
