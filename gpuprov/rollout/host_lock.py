@@ -16,6 +16,7 @@ from typing import Final, Self
 
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.host import Host
+from gpuprov.model.progress import Progress, Report, ignore_progress
 from gpuprov.rollout.reboot import Connect
 from gpuprov.store.lock import Owner, describe_owner, has_ended, read_owner_text
 from gpuprov.transport.pool import run_on_all
@@ -23,9 +24,9 @@ from gpuprov.transport.protocol import Held, Transport
 
 PATH: Final = "/run/gpuprov-host.lock"
 """The file whose lock is held on the host; its text names the owner. It is gone after a boot, as the lock is."""
-SILENCE: Final = 90.0
+SILENCE: Final = 60.0
 """Seconds without a word from the run after which the host frees the lock: its machine lost its network or power."""
-BEAT: Final = 20.0
+BEAT: Final = 15.0
 """Seconds between two words from the run."""
 _COMMAND_SECONDS: Final = 60.0
 _ATTEMPTS: Final = 5
@@ -52,10 +53,12 @@ class HostLocks:
     Args:
         connect: how to reach a host; each lock has a connection of its own.
         owner: who changes the hosts.
+        report: where it is told that a lock is waited for.
     """
 
-    def __init__(self, connect: Connect, owner: Owner) -> None:
+    def __init__(self, connect: Connect, owner: Owner, report: Report = ignore_progress) -> None:
         self._connect = connect
+        self._report = report
         self._owner = json.dumps(asdict(owner))
         self._held: dict[str, tuple[Transport, Held]] = {}
         self._guard = threading.Lock()
@@ -133,6 +136,9 @@ class HostLocks:
             lost = owner is not None and has_ended(owner) and waited < SILENCE + _COMMAND_SECONDS
             if attempt >= _ATTEMPTS and not lost:
                 raise GpuprovError(_busy(host.name, owner))
+            if attempt == _ATTEMPTS:
+                text = f"a run that ended did not let go of the host: it does by itself within {SILENCE:.0f} s"
+                self._report(Progress(phase="wait", subject=host.name, text=text))
             time.sleep(_PAUSE if attempt < _ATTEMPTS else _LOST_PAUSE)
 
     def _give_back(self, host: str) -> None:

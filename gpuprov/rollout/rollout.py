@@ -118,7 +118,7 @@ def _run_batch(
     batch: Sequence[Target], *, tools: Tools, patience: Patience, report: Report, cancel: threading.Event
 ) -> list[HostResult]:
     started = time.monotonic()
-    with HostLocks(tools.connect, tools.owner) as locks:
+    with HostLocks(tools.connect, tools.owner, report) as locks:
         held = locks.take_all([target.host for target in batch], width=patience.width)
         freed = free(batch, held, tools=tools, patience=patience, report=report, cancel=cancel)
         results = dict(freed.results)

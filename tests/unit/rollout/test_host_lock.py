@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from gpuprov.model.host import Connection, Host
+from gpuprov.model.progress import Progress
 from gpuprov.rollout import host_lock
 from gpuprov.rollout.host_lock import HostLocks
 from gpuprov.store.lock import owner_now
@@ -114,6 +115,7 @@ def test_the_lock_of_a_run_of_this_machine_that_ended_unheard_is_waited_for(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its network was lost before it ended: the host only learns by its silence."""
+    monkeypatch.setattr(host_lock, "_PAUSE", 0.01)
     monkeypatch.setattr(host_lock, "_LOST_PAUSE", 0.1)
     gone = replace(owner_now(["gpuprov", "up"]), pid=2**22 + 1)
     foreign = replace(gone, host="another-machine")
@@ -124,8 +126,10 @@ def test_the_lock_of_a_run_of_this_machine_that_ended_unheard_is_waited_for(
             file.flush()
             timer = threading.Timer(2.5, fcntl.flock, (file, fcntl.LOCK_UN))
             timer.start()
-            with HostLocks(connect, owner_now(["gpuprov", "up"])) as locks:
+            told: list[Progress] = []
+            with HostLocks(connect, owner_now(["gpuprov", "up"]), told.append) as locks:
                 assert bool(locks.take_all([HOST], width=1)) is refused
+            assert [progress.subject for progress in told] == ([] if refused else [HOST.name]), "a wait is told, once"
             timer.join()
 
 
