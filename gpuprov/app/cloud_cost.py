@@ -6,8 +6,10 @@ from datetime import datetime
 from typing import Any, Final, cast
 
 from gpuprov.cloud.decide.market import bought_of
+from gpuprov.cloud.decide.paid import paid_in_document, paid_in_state
 from gpuprov.cloud.state import INSTANCE, StackState, StateResource
 from gpuprov.cloud.types import Document, InstanceHealth, InstanceState
+from gpuprov.cost.around import with_around
 from gpuprov.cost.fleet import ON_DEMAND, fleet_cost, spent
 from gpuprov.model.cloud_view import CloudHost, CloudView
 from gpuprov.model.cost import CostChange
@@ -19,7 +21,7 @@ _HOUR: Final = 3600.0
 
 
 def cost_change(state: StackState, document: Document, health: Mapping[str, InstanceHealth], spec: Spec) -> CostChange:
-    """The hourly cost of the hosts that run, and of those that will.
+    """The hourly cost of the hosts that run and of what stands around them, and what that will be.
 
     Args:
         state: what stands.
@@ -40,7 +42,13 @@ def cost_change(state: StackState, document: Document, health: Mapping[str, Inst
         for row in wanted
         if row["name"] not in stopped
     ]
-    return CostChange(before=fleet_cost(before, region, spec.catalog), after=fleet_cost(after, region, spec.catalog))
+    addressed = {host.name for host in state.made.hosts if host.public_address and host.name not in stopped}
+    standing_parts = paid_in_state({a: row.inputs for a, row in state.resources.items()}, addressed=addressed)
+    wanted_parts = paid_in_document(document, off=stopped)
+    return CostChange(
+        before=with_around(fleet_cost(before, region, spec.catalog), standing_parts, region, spec.catalog),
+        after=with_around(fleet_cost(after, region, spec.catalog), wanted_parts, region, spec.catalog),
+    )
 
 
 def cloud_view(state: StackState, health: Mapping[str, InstanceHealth], spec: Spec, region: str) -> CloudView:

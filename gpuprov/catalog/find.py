@@ -19,7 +19,7 @@ from gpuprov.catalog.rows import (
     SystemRow,
     ToolkitRow,
 )
-from gpuprov.catalog.rows_cloud import PriceRow
+from gpuprov.catalog.rows_cloud import PriceRow, RateRow
 from gpuprov.model.version import Constraint, driver_branch
 
 
@@ -153,4 +153,16 @@ def image(os: str, arch: str, catalog: Catalog = PACKAGED) -> ImageRow | None:
 def price(instance: str, offer: str, region: str, catalog: Catalog = PACKAGED) -> PriceRow | None:
     """The price of an instance type in a region, or the one that holds in all regions."""
     found = [row for row in rows(PriceRow, catalog) if (row.instance, row.offer) == (instance, offer)]
+    return next((row for where in (region, "") for row in found if row.region == where), None)
+
+
+def rate(part: str, region: str, catalog: Catalog = PACKAGED) -> RateRow | None:
+    """What a part around instances costs in a region, or the rate that holds in all regions.
+
+    Args:
+        part: such as `nat-gateway`; a row of another region has the id `nat-gateway/eu-west-1`.
+        region: where it stands.
+        catalog: the rows in force.
+    """
+    found = [row for row in rows(RateRow, catalog) if row.id.partition("/")[0] == part]
     return next((row for where in (region, "") for row in found if row.region == where), None)

@@ -24,7 +24,7 @@ from gpuprov.catalog.rows import (
     SystemRow,
     ToolkitRow,
 )
-from gpuprov.catalog.rows_cloud import EfaLayoutRow, PriceRow, QuotaRow
+from gpuprov.catalog.rows_cloud import EfaLayoutRow, PriceRow, QuotaRow, RateRow
 from gpuprov.catalog.rows_stack import (
     CompanionRow,
     ContainerToolkitRow,
@@ -67,6 +67,7 @@ FILES: Final[dict[str, type[Row]]] = {
     "libraries": LibraryRow,
     "xids": XidRow,
     "prices": PriceRow,
+    "rates": RateRow,
     "quotas": QuotaRow,
     "efa_layouts": EfaLayoutRow,
 }

@@ -21,6 +21,24 @@ class PriceRow(Row):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
+class RateRow(Row):
+    """What one thing around instances costs, such as a NAT gateway; its id says which, and where that differs."""
+
+    what: str
+    """In words, of one."""
+    unit: str
+    """hour | GiB-month | IOPS-month | MiB/s-month."""
+    region: str
+    """Where it was seen; empty: one rate in all regions."""
+    usd: float | None
+    """US dollars for one unit."""
+    by_use: bool
+    """Whether it is paid by what is kept or sent: no sum is known beforehand."""
+    since: str
+    """The day it was seen."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class QuotaRow(Row):
     """One quota of a region."""
 

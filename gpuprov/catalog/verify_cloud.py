@@ -8,15 +8,17 @@ from gpuprov.catalog.efa import ENA, expand
 from gpuprov.catalog.find import instance
 from gpuprov.catalog.load import Catalog, rows
 from gpuprov.catalog.rows import InstanceRow
-from gpuprov.catalog.rows_cloud import EfaLayoutRow, PriceRow, QuotaRow
+from gpuprov.catalog.rows_cloud import EfaLayoutRow, PriceRow, QuotaRow, RateRow
 
 _DAY: Final = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}")
+_UNITS: Final = frozenset({"hour", "GiB-month", "IOPS-month", "MiB/s-month"})
 _CODE: Final = re.compile(r"L-[0-9A-F]{8}")
 
 
 def cloud_problems(catalog: Catalog) -> Iterator[str]:
     """Everything that is wrong with these tables, one sentence each, begun with the table."""
     yield from _prices(catalog)
+    yield from _rates(catalog)
     yield from _quotas(catalog)
     yield from _layouts(catalog)
 
@@ -35,6 +37,23 @@ def _prices(catalog: Catalog) -> Iterator[str]:
         first = seen.setdefault((row.instance, row.offer, row.region), row.id)
         if first != row.id:
             yield f"prices: {row.id} and {first} price the same"
+
+
+def _rates(catalog: Catalog) -> Iterator[str]:
+    seen: dict[tuple[str, str], str] = {}
+    for row in rows(RateRow, catalog):
+        part, _, region = row.id.partition("/")
+        if region and region != row.region:
+            yield f"rates: {row.id} is of the region {row.region or '(all)'}"
+        if row.unit not in _UNITS:
+            yield f"rates: {row.id} has the unknown unit {row.unit}"
+        if row.usd is not None and row.usd <= 0:
+            yield f"rates: {row.id} costs nothing"
+        if not _DAY.fullmatch(row.since):
+            yield f"rates: {row.id} does not say since when, as YYYY-MM-DD"
+        first = seen.setdefault((part, row.region), row.id)
+        if first != row.id:
+            yield f"rates: {row.id} and {first} price the same"
 
 
 def _quotas(catalog: Catalog) -> Iterator[str]:

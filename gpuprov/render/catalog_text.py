@@ -30,6 +30,7 @@ _COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "ngc": ("cuda", "driver"),
     "packages": ("part", "origin", "min_branch", "max_branch", "packages"),
     "prices": ("usd_hour", "region", "since"),
+    "rates": ("usd", "unit", "region", "since"),
     "quotas": ("code", "unit", "name"),
     "repositories": ("source", "key_file", "url"),
     "retired": ("pattern", "reason"),

@@ -53,6 +53,27 @@ def test_cost_grows_with_hosts_and_not_with_stopped_ones(seen: World) -> None:
     assert rates(seen) == ((1, HOUR), (2, 2 * HOUR))
 
 
+def test_cost_grows_with_what_stands_around_the_hosts(seen: World) -> None:
+    def around() -> tuple[float, float]:
+        cost = look(seen).planned.plan.resources.cost
+        return round(cost.before.around_usd_hour, 4), round(cost.after.around_usd_hour, 4)
+
+    address, gib = 0.005, 0.08 / 730
+    # Two hosts in public: an address each, the root volume, and 100 GiB of scratch.
+    cloud = seen.site.spec.pools["train"].cloud
+    assert cloud is not None
+    wanted = round(2 * address + 2 * (cloud.root + 100) * gib, 4)
+    assert around() == (0, wanted)
+    seen.up()
+    # The state of this test's stack tells nothing of root volumes.
+    held = 200 * gib
+    assert around() == (round(2 * address + held, 4), wanted)
+    for name in ("train-a", "train-b"):
+        seen.account.states[seen.stack.resources[f"instance.{name}"].id] = InstanceState.STOPPED
+    # Volumes of stopped hosts are paid for; the addresses are given back.
+    assert around() == (round(held, 4), round(wanted - 2 * address, 4))
+
+
 def test_ages_and_what_was_spent(seen: World) -> None:
     seen.up()
     state = seen.stack.state()
