@@ -22,14 +22,16 @@ KEYS = (
 ACTIONS = {
     "ec2": """
         AllocateAddress AssociateIamInstanceProfile AssociateRouteTable AttachInternetGateway AttachVolume
-        AuthorizeSecurityGroupEgress AuthorizeSecurityGroupIngress CreateImage CreateInternetGateway CreateNatGateway
-        CreatePlacementGroup CreateRoute CreateRouteTable CreateSecurityGroup CreateSnapshot CreateSubnet CreateTags
-        CreateVolume CreateVpc CreateVpcEndpoint DeleteInternetGateway DeleteNatGateway DeletePlacementGroup
-        DeleteRoute DeleteRouteTable DeleteSecurityGroup DeleteSnapshot DeleteSubnet DeleteTags DeleteVolume DeleteVpc
-        DeleteVpcEndpoints DeregisterImage DescribeAddresses DescribeAvailabilityZones
+        AuthorizeSecurityGroupEgress AuthorizeSecurityGroupIngress CreateImage CreateInternetGateway
+        CreateLaunchTemplate CreateLaunchTemplateVersion CreateNatGateway CreatePlacementGroup CreateRoute
+        CreateRouteTable CreateSecurityGroup CreateSnapshot CreateSubnet CreateTags
+        CreateVolume CreateVpc CreateVpcEndpoint DeleteInternetGateway DeleteLaunchTemplate DeleteNatGateway
+        DeletePlacementGroup DeleteRoute DeleteRouteTable DeleteSecurityGroup DeleteSnapshot DeleteSubnet DeleteTags
+        DeleteVolume DeleteVpc DeleteVpcEndpoints DeregisterImage DescribeAddresses DescribeAvailabilityZones
         DescribeCapacityBlockOfferings DescribeCapacityReservations DescribeIamInstanceProfileAssociations
         DescribeImages DescribeInstanceAttribute DescribeInstanceCreditSpecifications DescribeInstanceStatus
         DescribeInstanceTypeOfferings DescribeInstanceTypes DescribeInstances DescribeInternetGateways
+        DescribeLaunchTemplates DescribeLaunchTemplateVersions
         DescribeManagedPrefixLists DescribeNatGateways DescribeNetworkAcls DescribeNetworkInterfaces
         DescribePlacementGroups DescribePrefixLists DescribeRegions DescribeRouteTables DescribeSecurityGroupRules
         DescribeSecurityGroups DescribeSnapshots DescribeSpotInstanceRequests DescribeSpotPriceHistory

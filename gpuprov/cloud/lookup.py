@@ -37,6 +37,9 @@ _EC2: Final[Mapping[str, _Listing]] = {
     ),
     "aws:ec2/routeTable:RouteTable": _Listing("describe_route_tables", "RouteTables", "RouteTableId"),
     "aws:ec2/placementGroup:PlacementGroup": _Listing("describe_placement_groups", "PlacementGroups", "GroupName"),
+    "aws:ec2/launchTemplate:LaunchTemplate": _Listing(
+        "describe_launch_templates", "LaunchTemplates", "LaunchTemplateId"
+    ),
     "aws:ec2/eip:Eip": _Listing("describe_addresses", "Addresses", "AllocationId"),
     "aws:ec2/natGateway:NatGateway": _Listing(
         "describe_nat_gateways", "NatGateways", "NatGatewayId", (("state", ("pending", "available")),), asked="Filter"

@@ -98,6 +98,12 @@ class InstanceFacts:
     region: str = ""
     market: str = ""
     """on-demand | spot | capacity-block; empty for the builder of images, which is bought on demand."""
+    efa: str = ""
+    """Layout of the interfaces with EFA; empty for none."""
+    close: bool = False
+    """Whether new instances stand in a cluster placement group."""
+    public: bool = False
+    """Whether instances have public addresses."""
     catalog: Catalog = PACKAGED
 
     @property

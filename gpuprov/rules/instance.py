@@ -6,6 +6,7 @@ from gpuprov.catalog.find import instance, instances_with, retired
 from gpuprov.catalog.load import cite, rows
 from gpuprov.catalog.rows import InstanceRow
 from gpuprov.rules.answer import Answer, Said, Verdict, unknown
+from gpuprov.rules.efa import check_efa
 from gpuprov.rules.facts import InstanceFacts
 
 _RULE: Final = "GP-RULE-008"
@@ -25,14 +26,15 @@ def check_instance(facts: InstanceFacts) -> tuple[Answer, ...]:
 
     Returns:
         GP-CLOUD-022 for a type that the catalog does not know, GP-RULE-008 for one with other GPUs than the pool's,
-        whose GPUs the catalog does not know, that is not sold so, or that has another architecture.
+        whose GPUs the catalog does not know, that is not sold so, or that has another architecture; what `check_efa`
+        finds.
     """
     row = instance(facts.type, facts.catalog)
     if row is None:
         return (_unknown_type(facts),)
     if row.arch != facts.arch:
         return (_other_architecture(facts, row),)
-    return (*_gpus(facts, row), *_sold(facts, row))
+    return (*_gpus(facts, row), *_sold(facts, row), *check_efa(facts, row))
 
 
 def _sold(facts: InstanceFacts, row: InstanceRow) -> tuple[Answer, ...]:

@@ -57,8 +57,13 @@ class PoolCloudSpec:
         ),
     ] = None
     efa: Annotated[
-        object,
-        About("Elastic Fabric Adapters of the instances.", not_yet="EFA interfaces are built by a later release."),
+        str | None,
+        About(
+            "Whether new instances get Elastic Fabric Adapters, all that the type takes; `ip` is the layout with the "
+            "fewest addresses. What AWS's EFA installer brings (libfabric, aws-ofi-nccl) is not put on the hosts.",
+            choices=("ip", "bandwidth"),
+            later=("bandwidth",),
+        ),
     ] = None
     metadata_hops: Annotated[
         int,

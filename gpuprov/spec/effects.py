@@ -184,6 +184,11 @@ EFFECTS: Final[tuple[Effect, ...]] = (
         Cost.NOTHING,
         "New instances are put into the group; those that stand stay as they are.",
     ),
+    _row(
+        "pools.*.cloud.efa",
+        Cost.NOTHING,
+        "New instances get the interfaces; those that stand keep theirs until `--replace` names them.",
+    ),
     _row("pools.*.cloud.metadata_hops", Cost.NOTHING, "The instances' metadata options change in place."),
     _row(
         "pools.*.cloud.root", Cost.NOTHING, "The volume grows in place; a smaller one comes only with a new instance."

@@ -172,6 +172,26 @@ class PlacementGroup(TypedDict):
     tags: Tags
 
 
+class Interface(TypedDict):
+    """One network interface of an instance."""
+
+    type: str
+    """interface | efa | efa-only."""
+    card: int
+    device: int
+    public: bool | None
+    """Whether it gets a public address; None where EC2 does not take the question: beside other interfaces."""
+
+
+class LaunchTemplate(TypedDict):
+    """The network interfaces of new instances in one subnet; the first one is the primary."""
+
+    name: str
+    subnet: str
+    interfaces: list[Interface]
+    tags: Tags
+
+
 class Instance(TypedDict):
     """One host; `identity` is the key of its role, `instance_profile` the name of one that the account had before."""
 
@@ -185,6 +205,8 @@ class Instance(TypedDict):
     user_data: str
     hop_limit: int
     placement_group: str | None
+    launch_template: str | None
+    """Name of the one that holds its interfaces; None for one plain interface."""
     identity: str | None
     instance_profile: str | None
     market: Market | None
@@ -204,6 +226,7 @@ class Document(TypedDict):
     network: Network | None
     security_group: SecurityGroup | None
     placement_groups: list[PlacementGroup]
+    launch_templates: list[LaunchTemplate]
     identity: Identity | None
     pool_identities: list[Identity]
     buckets: list[Bucket]

@@ -3,11 +3,12 @@
 import pulumi
 from document import Instance, Volume
 from identity import MadeIdentity
+from interfaces import connected
 from market import buying
 from network import MadeNetwork
 from pulumi_aws import ebs, ec2
 
-_FOR_LIFE = ["ami", "userData", "instanceMarketOptions", "capacityReservationSpecification"]
+_FOR_LIFE = ["ami", "userData", "instanceMarketOptions", "capacityReservationSpecification", "launchTemplate"]
 """What a standing instance keeps whatever the document says: a change would replace or stop it, or be passed over."""
 _ANOTHER = ["instanceType"]
 """What makes another instance. The provider would stop and start the old one: its local disks would be lost unsaid."""
@@ -21,6 +22,7 @@ def make_instance(
     *,
     public: bool,
     placement: pulumi.Input[str] | None,
+    template: pulumi.Input[str] | None,
 ) -> ec2.Instance:
     """Make one host.
 
@@ -32,6 +34,7 @@ def make_instance(
             and removed after it, when it no longer holds them.
         public: whether it gets a public address.
         placement: the placement group that it stands in; None for none.
+        template: name of the launch template that holds its interfaces; None for one plain interface.
     """
     needed = [*network.ways, *(identity.policies if identity else []), *volumes]
     return ec2.Instance(
@@ -39,10 +42,8 @@ def make_instance(
         ami=instance["image"],
         instance_type=instance["type"],
         availability_zone=instance["zone"],
-        subnet_id=network.subnets[instance["subnet"]],
         placement_group=placement,
-        vpc_security_group_ids=[network.group.id],
-        associate_public_ip_address=public,
+        **connected(instance, network, public=public, template=template),
         iam_instance_profile=identity.profile.name if identity else instance["instance_profile"],
         user_data=instance["user_data"],
         user_data_replace_on_change=True,  # never a stop and start of a running host

@@ -7,6 +7,7 @@ from document import Document
 from fleet import attach_volume, make_instance
 from identity import make_identity
 from imports import take_in
+from interfaces import make_templates
 from network import make_network
 from placement import make_placement_groups
 from pulumi_aws import ebs, efs
@@ -49,6 +50,7 @@ def _make_hosts(
     main = [document["identity"]] if document["identity"] is not None else []
     identities = {identity["key"]: make_identity(identity) for identity in (*main, *document["pool_identities"])}
     groups = make_placement_groups(document["placement_groups"])
+    templates = make_templates(document["launch_templates"], network)
     hosts: dict[str, dict[str, Any]] = {}
     for entry in document["instances"]:
         attached = [volume for volume in document["volumes"] if volume["host"] == entry["name"]]
@@ -59,6 +61,7 @@ def _make_hosts(
             [volumes[volume["name"]] for volume in attached],
             public=document["network"]["public"],
             placement=groups[entry["placement_group"]].name if entry["placement_group"] is not None else None,
+            template=templates[entry["launch_template"]].name if entry["launch_template"] is not None else None,
         )
         for volume in attached:
             attach_volume(volume, volumes[volume["name"]], instance)

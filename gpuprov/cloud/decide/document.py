@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from gpuprov.cloud.decide.efa import template_part
 from gpuprov.cloud.decide.existing import existing_part, placed_in
 from gpuprov.cloud.decide.fleet import NO_RESERVATIONS, PlannedHost, base_image, instance_part, planned_hosts
 from gpuprov.cloud.decide.identities import identities
@@ -59,7 +60,7 @@ def stack_document(
 
     Raises:
         GpuprovError: GP-SPEC-005, GP-SPEC-008, GP-CLOUD-014, GP-CLOUD-018, GP-CLOUD-019, GP-CLOUD-022, GP-CLOUD-030
-            to GP-CLOUD-036, GP-CLOUD-050, GP-LOCK-004.
+            to GP-CLOUD-036, GP-CLOUD-050, GP-CLOUD-081, GP-CLOUD-082, GP-LOCK-004.
     """
     cloud, owner = placed_in(_cloud(spec), around.network), Owner(spec=spec.name, stack=spec.name)
     bound = standing.without(replace)
@@ -81,6 +82,7 @@ def stack_document(
     starts = {pool: images.get(pool) or base_image(lock, pool, cloud.region) for pool in {h.pool for h in hosts}}
     new = [host for host in hosts if host.name not in bound.hosts]
     return _document(cloud, owner, hosts, new, around) | {
+        "launch_templates": template_part(hosts, owner, spec.catalog, public=cloud.network.public),
         "identity": who.main,
         "pool_identities": list(who.pools),
         "buckets": [
@@ -195,6 +197,7 @@ def data_document(document: Document, *, delete: Collection[str]) -> Document:
         "network": None,
         "security_group": None,
         "placement_groups": [],
+        "launch_templates": [],
         "identity": None,
         "pool_identities": [],
         "instances": [],
@@ -228,8 +231,9 @@ def _document(
         "stack": owner.stack,
         "region": cloud.region,
         "network": _network(cloud, owner, hosts, new, around) if hosts else None,
-        "security_group": group_part(cloud.network, owner) if hosts else None,
+        "security_group": group_part(cloud.network, owner, efa=any(host.template for host in hosts)) if hosts else None,
         "placement_groups": placement_part([host.placement for host in hosts], owner),
+        "launch_templates": [],
         "identity": None,
         "pool_identities": [],
         "buckets": [],

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from gpuprov.cloud.decide.efa import template_of
 from gpuprov.cloud.decide.login import user_data
 from gpuprov.cloud.decide.market import Bought, buy, part_of
 from gpuprov.cloud.decide.placement import placement_of
@@ -33,6 +34,8 @@ class PlannedHost:
     bought: Bought = field(default_factory=Bought)
     placement: str = ""
     """Name of its placement group; empty for none."""
+    template: str = ""
+    """Name of the launch template that holds its network interfaces; empty for one plain interface."""
     hop_limit: int = HOP_LIMIT
 
 
@@ -86,17 +89,19 @@ def planned_hosts(
                     hint="a host belongs to one pool",
                 )
             _check_root(host, name, pool.cloud.root, standing.hosts.get(host))
+            zone = reserved.get(host) or _zone(
+                spec, cloud, zones, standing, host=host, type_=pool.cloud.instance, pool=name
+            )
+            owner = Owner(spec=spec.name, stack=spec.name)
             hosts[host] = PlannedHost(
                 name=host,
                 pool=name,
                 type=pool.cloud.instance,
                 root_gib=pool.cloud.root,
-                zone=reserved.get(host)
-                or _zone(spec, cloud, zones, standing, host=host, type_=pool.cloud.instance, pool=name),
+                zone=zone,
                 bought=bought[host] if host in bought else standing.hosts[host].bought,
-                placement=placement_of(
-                    pool.cloud, Owner(spec=spec.name, stack=spec.name), name, standing.hosts.get(host)
-                ),
+                placement=placement_of(pool.cloud, owner, name, standing.hosts.get(host)),
+                template=template_of(pool.cloud, owner, name, zone, standing.hosts.get(host)),
                 hop_limit=pool.cloud.metadata_hops,
             )
     return tuple(hosts[host] for host in sorted(hosts))
@@ -196,6 +201,7 @@ def instance_part(
         "user_data": user_data(host.name, keys, user=user),
         "hop_limit": host.hop_limit,
         "placement_group": host.placement or None,
+        "launch_template": host.template or None,
         "identity": None,
         "instance_profile": None,
         "market": part_of(host.bought),

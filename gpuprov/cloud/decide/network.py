@@ -57,11 +57,17 @@ def network_part(
     }
 
 
-def group_part(network: CloudNetworkSpec, owner: Owner) -> dict[str, object]:
+def group_part(network: CloudNetworkSpec, owner: Owner, *, efa: bool = False) -> dict[str, object]:
     """The document's `security_group`: named ranges come in, hosts reach each other, everything may go out.
 
     Nothing narrows the way out: hosts fetch packages, container images and data from addresses that their publishers
     change at will. A site that must narrow it does so on its own gateway or proxy.
+
+    Args:
+        network: the spec's.
+        owner: whose it is.
+        efa: whether hosts have EFA. Its traffic is not IP: 0.0.0.0/0 does not let it out, only the group itself does
+            (EC2 User Guide, Prepare an EFA-enabled security group, read 2026-11-30).
     """
     reaching = _reaching(network)
     ingress: list[dict[str, object]] = [
@@ -79,11 +85,12 @@ def group_part(network: CloudNetworkSpec, owner: Owner) -> dict[str, object]:
     ]
     members = _whole("members", "everything between the hosts", owner, "ingress") | {"cidr": None, "members": True}
     outward = _whole("all", "everything outward: packages, container images, data", owner, "egress")
+    fabric = _whole("members", "EFA between the hosts", owner, "egress") | {"cidr": None, "members": True}
     return {
         "name": group_name(owner.stack),
         "description": _description(f"Hosts of {owner.spec}, made by gpuprov"),
         "ingress": [*ingress, members],
-        "egress": [outward | {"cidr": _ANYWHERE, "members": False}],
+        "egress": [outward | {"cidr": _ANYWHERE, "members": False}, *([fabric] if efa else ())],
         "tags": tags(owner, "security_group", "main"),
     }
 

@@ -19,6 +19,8 @@ class StandingHost:
     """Name of its instance profile; empty for none."""
     placement: str = ""
     """Name of its placement group; empty for none."""
+    template: str = ""
+    """Name of the launch template that it was made from; empty for none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,6 +93,7 @@ def standing_of(resources: Mapping[str, Mapping[str, object]]) -> Standing:
                 root_gib=_number(root, "volumeSize") if isinstance(root, Mapping) else 0,
                 profile=_text(inputs, "iamInstanceProfile"),
                 placement=_text(inputs, "placementGroup"),
+                template=_member(inputs, "launchTemplate", "name"),
                 bought=bought_of(inputs),
             )
         elif kind == "volume":
@@ -113,6 +116,11 @@ def standing_of(resources: Mapping[str, Mapping[str, object]]) -> Standing:
 def _text(inputs: Mapping[str, object], key: str) -> str:
     value = inputs.get(key)
     return value if isinstance(value, str) else ""
+
+
+def _member(inputs: Mapping[str, object], key: str, member: str) -> str:
+    value = inputs.get(key)
+    return _text(value, member) if isinstance(value, Mapping) else ""
 
 
 def _number(inputs: Mapping[str, object], key: str) -> int:

@@ -57,7 +57,8 @@ class _Desk:
         original(instance, backend, *args, **kwargs)
         given = {nic.get("NetworkInterfaceId") for nic in kwargs.get("nics") or ()}
         for nic in instance.nics.values():
-            nic.delete_on_termination = nic.id not in given
+            # One of several interfaces knows it already: efa.py.
+            nic.delete_on_termination = getattr(nic, "lab_goes", nic.id not in given)
         if self._account.ours(backend):
             instance.nics[0].mac_address = mac_of(instance.id)
             set_state(instance, "pending")

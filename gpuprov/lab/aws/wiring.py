@@ -6,6 +6,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 
 from gpuprov.lab.aws.account import Account
 from gpuprov.lab.aws.corrections import correction_hooks
+from gpuprov.lab.aws.efa import efa_hooks
 from gpuprov.lab.aws.gateway import Gateway
 from gpuprov.lab.aws.hooks import install
 from gpuprov.lab.aws.instances import instance_hooks
@@ -23,7 +24,7 @@ def wire(account: Account) -> tuple[Gateway, Callable[[], None]]:
     """
     account.add_first_image()
     corrections = (*correction_hooks(), *ways_hooks(), *placement_hooks())
-    hooks = (*corrections, *network_hooks(account), *storage_hooks(account), *instance_hooks(account))
+    hooks = (*corrections, *network_hooks(account), *storage_hooks(account), *instance_hooks(account), *efa_hooks())
     take_off = install(hooks, network_replacements(account), placement_additions())
     gateway = Gateway(
         DomainDispatcherApplication(create_backend_app),

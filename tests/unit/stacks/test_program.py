@@ -34,6 +34,7 @@ Run = Callable[[Any], Any]
 GOLDEN = Path(__file__).parents[2] / "golden" / "stack-urns.txt"
 ALLOWED_TYPES = {
     *("ec2/vpc:Vpc", "ec2/subnet:Subnet", "ec2/internetGateway:InternetGateway", "ec2/routeTable:RouteTable"),
+    "ec2/launchTemplate:LaunchTemplate",
     *("ec2/placementGroup:PlacementGroup", "ec2/eip:Eip", "ec2/natGateway:NatGateway", "ec2/vpcEndpoint:VpcEndpoint"),
     *("ec2/route:Route", "ec2/routeTableAssociation:RouteTableAssociation", "ec2/securityGroup:SecurityGroup"),
     *("vpc/securityGroupIngressRule:SecurityGroupIngressRule", "vpc/securityGroupEgressRule:SecurityGroupEgressRule"),
@@ -68,6 +69,14 @@ def private_document(**changes: Any) -> Any:
     return cloud_document(cloud_spec(*pools, network=network), zones=zones, around=around)
 
 
+def fabric_document() -> Any:
+    """Hosts with EFA, close together."""
+    train = cloud_pool()
+    assert train.cloud is not None
+    near = replace(train, cloud=replace(train.cloud, placement="cluster", efa="ip"))
+    return cloud_document(cloud_spec(near, network=cloud_network(public=False, egress="endpoints")))
+
+
 def json_of(text: str) -> Any:
     return json.loads(text)
 
@@ -84,12 +93,36 @@ def test_private_hosts_ways_have_the_urns_they_always_had(run: Run) -> None:
     assert sorted(urn for urn in found if urn not in GOLDEN.read_text()) == known
 
 
+def test_hosts_with_efa_have_the_urns_they_always_had(run: Run) -> None:
+    found = [r.urn for r in run(fabric_document()).resources.values()]
+    known = GOLDEN.with_name("stack-urns-efa.txt").read_text().splitlines()
+    others = GOLDEN.read_text() + GOLDEN.with_name("stack-urns-private.txt").read_text()
+    assert sorted(urn for urn in found if urn not in others) == known
+
+
+def test_a_host_with_efa_leaves_its_network_to_its_template(run: Run) -> None:
+    found = run(fabric_document()).resources
+    instance = found["instance.train-a"].inputs
+    name = "gpuprov-train-train-p5.48xlarge-us-east-1a"
+    assert instance["launchTemplate"] == {"name": name, "version": "$Latest"}
+    # EC2 refuses these beside interfaces.
+    assert not {"subnetId", "vpcSecurityGroupIds", "associatePublicIpAddress"} & set(instance)
+    interfaces = found[f"launch_template.{name}"].inputs["networkInterfaces"]
+    assert len(interfaces) == 33
+    assert {each["deleteOnTermination"] for each in interfaces} == {"true"}
+    assert not any("associatePublicIpAddress" in each for each in interfaces)
+    assert interfaces[1]["interfaceType"] == "efa-only"
+    rule = found["egress.members"].inputs
+    assert rule["referencedSecurityGroupId"] == rule["securityGroupId"]
+
+
 def test_only_agreed_types_are_used(run: Run) -> None:
-    found = [*run(whole_document()).resources.values(), *run(private_document()).resources.values()]
+    documents = (whole_document(), private_document(), fabric_document())
+    found = [resource for document in documents for resource in run(document).resources.values()]
     assert {r.type.removeprefix("aws:") for r in found} == ALLOWED_TYPES
 
 
-@pytest.mark.parametrize("document", [whole_document, private_document])
+@pytest.mark.parametrize("document", [whole_document, private_document, fabric_document])
 def test_all_that_takes_tags_has_them_and_the_rest_has_a_natural_key(run: Run, document: Callable[[], Any]) -> None:
     resources = run(document()).resources.values()
     for resource in resources:
@@ -119,6 +152,7 @@ def test_an_instance_keeps_image_and_user_data_unless_it_is_made_anew(run: Run) 
         "userData",
         "instanceMarketOptions",
         "capacityReservationSpecification",
+        "launchTemplate",
     )
     assert found["instance.train-b"].ignored == ()
 

@@ -7,6 +7,7 @@ from typing import Any
 from gpuprov.lab.aws.plugin.cloud import Call, gone
 from gpuprov.lab.aws.plugin.errors import ProviderError
 from gpuprov.lab.aws.plugin.resources.ebs import modify_volume
+from gpuprov.lab.aws.plugin.resources.ec2_template import template_argument
 from gpuprov.lab.aws.plugin.resources.handler import Known, Values, changed, tag_specification, update_ec2_tags
 from gpuprov.lab.aws.plugin.resources.instance_outputs import (
     NO_INSTANCE,
@@ -123,6 +124,7 @@ class Instance:
             "TagSpecifications": specifications or None,
             "InstanceMarketOptions": _market(inputs.get("instanceMarketOptions")),
             "CapacityReservationSpecification": _reservation(inputs.get("capacityReservationSpecification")),
+            "LaunchTemplate": template_argument(inputs.get("launchTemplate")),
         }
         if inputs.get("rootBlockDevice"):
             arguments["BlockDeviceMappings"] = [_root_mapping(call, inputs["ami"], inputs["rootBlockDevice"])]

@@ -7,6 +7,7 @@ from typing import Any
 from gpuprov.lab.aws.plugin.cloud import Call, absent, tag_map
 from gpuprov.lab.aws.plugin.errors import ProviderError
 from gpuprov.lab.aws.plugin.resources.ebs import volume_of
+from gpuprov.lab.aws.plugin.resources.ec2_template import launched_from
 from gpuprov.lab.aws.plugin.resources.handler import Known, Values, tag_outputs
 
 NO_INSTANCE = ("InvalidInstanceID.NotFound",)
@@ -72,6 +73,7 @@ def outputs(call: Call, identity: str, known: Known) -> Values | None:
         "sourceDestCheck": instance.get("SourceDestCheck", True),
         "instanceLifecycle": instance.get("InstanceLifecycle", ""),
         **_bought(instance, known),
+        **launched_from(call, instance, known),
         "userData": _user_data(call, identity),
         "metadataOptions": _metadata(instance.get("MetadataOptions") or {}),
         "region": call.region,
