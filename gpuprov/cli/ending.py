@@ -1,7 +1,10 @@
 """How a command ends: results, refusals, interruptions and faults, each with its exit status."""
 
+import os
 import sys
+import threading
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import click
@@ -18,6 +21,7 @@ def end_with(group: click.Group, argv: list[str]) -> int:
 
 
 def _end_with(group: click.Group, argv: list[str]) -> int:  # noqa: PLR0911 - one return for each way to end
+    before = threading.enumerate()
     try:
         outcome = group.main(args=argv, prog_name="gpuprov", standalone_mode=False)
     except GpuprovError as error:
@@ -29,7 +33,9 @@ def _end_with(group: click.Group, argv: list[str]) -> int:  # noqa: PLR0911 - on
             hint="run the same command again, or `gpuprov up --resume` for an `up`: both look at everything anew and go"
             " on from what they find; `gpuprov runs show` tells what was done",
         )
-        return _tell((interrupted,), argv)
+        status = _tell((interrupted,), argv)
+        leave_nobody_waiting(status, before)
+        return status
     except click.exceptions.Exit as ending:
         return ending.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
@@ -45,6 +51,22 @@ def _end_with(group: click.Group, argv: list[str]) -> int:  # noqa: PLR0911 - on
     except Exception as error:  # noqa: BLE001 - the last resort: a report instead of a bare traceback
         return _tell((_internal(error, argv),), argv)
     return int(outcome) if isinstance(outcome, int) else int(ExitStatus.DONE)
+
+
+def leave_nobody_waiting(status: int, before: Collection[threading.Thread]) -> None:
+    """End the process at once where a thread that was begun since would keep it.
+
+    After the second Ctrl-C the engine goes on in a session of its own, and Pulumi's SDK has a thread that waits for it
+    (3.272, 2026-11-30: `automation/_server.py`); Python waits for each such thread, for as long as AWS takes.
+
+    Args:
+        status: of the process.
+        before: the threads that were there when the command began.
+    """
+    if any(not thread.daemon for thread in threading.enumerate() if thread not in before):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
 
 
 def _tell(diagnostics: tuple[Diagnostic, ...], argv: list[str]) -> int:

@@ -6,9 +6,11 @@ The order is a JSON file: the stack's place and its document. The status is that
 import json
 import os
 import sys
+import threading
 from pathlib import Path
 
 from gpuprov.app.interrupt import cancelled_by_interrupt
+from gpuprov.cli.ending import leave_nobody_waiting
 from gpuprov.cloud.engine import find_engine
 from gpuprov.cloud.stack import CloudStack
 from gpuprov.cloud.types import StackPlace
@@ -31,6 +33,7 @@ def main(path: Path) -> int:
     except GpuprovError as error:
         told = error.diagnostics
     except KeyboardInterrupt:
+        leave_nobody_waiting(INTERRUPTED, [threading.main_thread()])
         return INTERRUPTED
     return int(status_of(told))
 

@@ -6,6 +6,7 @@ A host is as the lock wants it once its instance was made: what runs on hosts ha
 
 import json
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -23,6 +24,7 @@ from gpuprov.app.hosts import Fleet
 from gpuprov.app.image_build import BuildRequest, build_image
 from gpuprov.app.planning import plan_fleet
 from gpuprov.app.recover import recover
+from gpuprov.cli.ending import leave_nobody_waiting
 from gpuprov.lock.types import Lock
 from gpuprov.model.change import HostPlan, Plan
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, status_of
@@ -73,6 +75,7 @@ def main(words: list[str]) -> int:
     except GpuprovError as error:
         told = error.diagnostics
     except KeyboardInterrupt:
+        leave_nobody_waiting(INTERRUPTED, [threading.main_thread()])
         return INTERRUPTED
     rows = [[d.code, d.address, str(d.severity), d.summary, d.detail] for d in told]
     sys.stdout.write(f"{json.dumps(rows)}\n")
