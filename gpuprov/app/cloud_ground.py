@@ -12,6 +12,7 @@ from gpuprov.app.access import Access
 from gpuprov.app.cloud_by_hand import found_by_hand
 from gpuprov.app.cloud_capacity import look_at_capacity, reserved_capacity
 from gpuprov.app.cloud_cost import cloud_view, cost_change
+from gpuprov.app.cloud_efa import told_of_efa
 from gpuprov.app.cloud_existing import look_for_existing
 from gpuprov.app.cloud_hosts import coming_up, fleet_of, forget_gone, names_within, only, sort_hosts
 from gpuprov.app.cloud_images import Start, ids, listed_images, outdated_hosts, starts
@@ -145,6 +146,7 @@ class CloudGround:
                 *by_hand,
                 *told,
                 *capacity,
+                *told_of_efa(place.site.spec, self._document),
                 *told_of_end(place.site, state),
                 *waited,
                 *outdated,
