@@ -178,7 +178,8 @@ class Life:
         """As `gpuprov image build`; returns the image's id."""
         pool = spec.pools["train"]
         zones = self.account.offerings({BUILDER})
-        document = builder_document(spec, self.lock, pool, zones=zones, login_keys=KEYS)
+        around = self.account.surroundings()
+        document = builder_document(spec, self.lock, pool, zones=zones, login_keys=KEYS, around=around)
         self.apply(self.builder, document)
         (host,) = self.builder.state().made.hosts
         self.account.console(host.instance_id)
@@ -196,7 +197,7 @@ class Life:
         )
         made = self.account.make_image(host.instance_id, asked, spec_name=spec.name)
         self.account.wait_for_image(made, seconds=60)
-        again = builder_document(spec, self.lock, pool, zones=zones, login_keys=KEYS, image=made)
+        again = builder_document(spec, self.lock, pool, zones=zones, login_keys=KEYS, image=made, around=around)
         for row in again["instances"]:  # type: ignore[attr-defined]
             row["replace"] = True
         self.builder.preview(again, replace=("builder",), report=ignore_progress)

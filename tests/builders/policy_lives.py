@@ -125,7 +125,7 @@ def private_life(life: Life, rights: Rights) -> None:
 
 
 def _change_private(life: Life) -> None:
-    """As somebody with all rights: a NAT gateway is gone, a subnet has another table, a share another throughput."""
+    """As somebody with all rights: a NAT gateway is gone, a subnet has another table, a share other tags."""
     ec2, efs, rows = life.cloud.client("ec2"), life.cloud.client("efs"), life.stack.state().resources
     ec2.delete_nat_gateway(NatGatewayId=rows[f"nat_gateway.{ZONE}"].id)
     for table in ec2.describe_route_tables()["RouteTables"]:
@@ -138,7 +138,6 @@ def _change_private(life: Life) -> None:
     ec2.modify_vpc_endpoint(VpcEndpointId=rows["endpoint.s3"].id, RemoveRouteTableIds=[table])
     ec2.modify_vpc_attribute(VpcId=rows["vpc.main"].id, EnableDnsHostnames={"Value": False})
     share = rows["share.home"].id
-    efs.update_file_system(FileSystemId=share, ThroughputMode="bursting")
     efs.tag_resource(ResourceId=share, Tags=_EXTRA)
     efs.untag_resource(ResourceId=share, TagKeys=["gpuprov:id"])
 
@@ -155,13 +154,12 @@ def there_spec() -> Spec:
         storage={},
         account=DEFAULT_ACCOUNT_ID,
         network=network,
-        image=CloudImageSpec(builder=TYPE),
     )
 
 
 def there_ground() -> Ground:
     """What the policies of it are about."""
-    return replace(_bare(), builder=TYPE, own_network=False, subnet_tags=NETWORK_TAGS, existing_tags=(HOST_TAGS,))
+    return replace(_bare(), own_network=False, subnet_tags=NETWORK_TAGS, existing_tags=(HOST_TAGS,))
 
 
 def before_there(cloud: Cloud) -> None:

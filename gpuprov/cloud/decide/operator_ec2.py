@@ -197,6 +197,12 @@ def _taking_in(ground: Ground) -> Iterator[Grant]:
     """What `import` takes into the stack gets the spec's tag; what has one of its own is another spec's."""
     if ground.own_network:
         kinds = ("internet-gateway", "subnet", "vpc")
+        # It is read before it is the spec's.
+        yield Grant(
+            sid="LookAtWhatIsTakenIn",
+            actions=each("import", "DescribeVpcAttribute", prefix=_P),
+            resources={ground.ec2("vpc"): "import"},
+        )
         yield Grant(
             sid="TakeIn",
             actions=each("import", "CreateTags", prefix=_P),

@@ -51,7 +51,7 @@ def _shares(ground: Ground) -> Iterator[Grant]:
     )
     yield Grant(
         sid="ChangeShares",
-        actions=each("up", "CreateMountTarget TagResource UntagResource UpdateFileSystem", prefix=_EFS)
+        actions=each("up", "CreateMountTarget TagResource UntagResource", prefix=_EFS)
         | each("up destroy", "DeleteMountTarget", prefix=_EFS)
         | (each("up destroy", "DeleteFileSystem", prefix=_EFS) if ground.delete_data else {}),
         resources={systems: "up destroy"},
@@ -65,6 +65,13 @@ def _shares(ground: Ground) -> Iterator[Grant]:
             for kind in ("network-interface", "security-group", "subnet")
         },
         unproved="EFS API Reference, CreateMountTarget and DeleteMountTarget: what EFS asks of EC2 for the caller",
+    )
+    yield Grant(
+        sid="SetSharesAsTheProvider",
+        actions=each("up", "UpdateFileSystem", prefix=_EFS),
+        resources={systems: "up"},
+        condition=ground.ours,
+        unproved="hashicorp/terraform-provider-aws, internal/service/efs (resourceFileSystemUpdate: throughput)",
     )
     yield Grant(
         sid="LookAtSharesAsTheProvider",

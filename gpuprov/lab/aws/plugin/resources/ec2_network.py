@@ -60,9 +60,9 @@ class Vpc:
         }
 
     def update(self, call: Call, identity: str, olds: Known, news: Known) -> None:
-        """ModifyVpcAttribute and tags."""
-        self._attributes(call, identity, olds, news)
+        """Tags, then ModifyVpcAttribute: what is imported is the stack's by its tag before anything else is changed."""
         update_ec2_tags(call, identity, olds.get("tags"), news.get("tags"))
+        self._attributes(call, identity, olds, news)
 
     def delete(self, call: Call, identity: str, known: Known) -> None:
         """DeleteVpc, once nothing is in it."""
@@ -125,10 +125,10 @@ class Subnet:
         }
 
     def update(self, call: Call, identity: str, olds: Known, news: Known) -> None:
-        """ModifySubnetAttribute and tags."""
+        """Tags, then ModifySubnetAttribute."""
+        update_ec2_tags(call, identity, olds.get("tags"), news.get("tags"))
         if changed("mapPublicIpOnLaunch", olds, news):
             self._map_public(call, identity, news)
-        update_ec2_tags(call, identity, olds.get("tags"), news.get("tags"))
 
     def delete(self, call: Call, identity: str, known: Known) -> None:
         """DeleteSubnet, once nothing is in it."""
