@@ -27,6 +27,7 @@ WHOLE = replace(
     services=True,
     shares=True,
     placement=True,
+    efa=True,
     spot=True,
     existing_tags=({"team": "ml"},),
     reservations=("cr-0123456789abcdef0",),
@@ -169,6 +170,17 @@ def test_aws_own_roles_are_made_only_for_the_services_in_use() -> None:
     assert found["Resource"] == ["arn:aws:iam::111122223333:role/aws-service-role/spot.amazonaws.com/*"]
     assert found["Condition"] == {"StringEquals": {"iam:AWSServiceName": ["spot.amazonaws.com"]}}
     assert "FirstUseOfServices" not in statements(GROUND)
+
+
+def test_launch_templates_are_made_only_for_hosts_with_efa() -> None:
+    own = {f"ec2:{verb}LaunchTemplate" for verb in ("Create", "Delete")} | {"ec2:CreateLaunchTemplateVersion"}
+    assert own <= actions(replace(GROUND, efa=True))
+    assert not own & actions(GROUND)
+    # What an interrupted run left is looked for whatever the spec says now.
+    assert "ec2:DescribeLaunchTemplates" in actions(GROUND)
+    made = statements(replace(GROUND, efa=True))
+    arn = "arn:aws:ec2:us-east-1:111122223333:launch-template/*"
+    assert {sid for sid, each in made.items() if arn in each["Resource"]} == {"Make", "TagWhatIsMade"}
 
 
 def test_a_network_that_is_there_is_entered_and_not_changed() -> None:

@@ -6,6 +6,9 @@ import pytest
 from botocore.exceptions import ClientError
 from lab_account import IMAGE, Cloud
 
+from gpuprov.lab.aws.efa import template_parts
+from gpuprov.lab.aws.request import ApiRequest
+
 pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
 
 TYPE = "p5.48xlarge"
@@ -72,8 +75,15 @@ def test_a_launch_template_gives_its_interfaces_and_its_name(paper_cloud: Cloud)
     ec2 = paper_cloud.client("ec2")
     subnet = paper_cloud.subnet(ec2)
     data = {"NetworkInterfaces": [each | {"SubnetId": subnet} for each in whole(4)]}
-    ec2.create_launch_template(LaunchTemplateName="cards", LaunchTemplateData=data)
+    kept = ec2.create_launch_template(LaunchTemplateName="cards", LaunchTemplateData=data)["LaunchTemplate"]
     template = {"LaunchTemplateName": "cards", "Version": "$Latest"}
+    # Who may start it is judged by what it names.
+    call = ApiRequest(
+        service="ec2",
+        action="RunInstances",
+        parameters={f"LaunchTemplate.{name}": value for name, value in template.items()},
+    )
+    assert template_parts(paper_cloud.account.backend, call) == (kept["LaunchTemplateId"], subnet)
     made = launch(ec2, [], subnet=subnet, LaunchTemplate=template)
     assert [kind for kind, *_ in shown(ec2, made["InstanceId"])] == ["interface", *["efa-only"] * 4]
     assert made["SubnetId"] == subnet

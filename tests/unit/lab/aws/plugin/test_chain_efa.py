@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from gpuprov.app.cloud_records import standing_in
 from gpuprov.cloud import lookup
 from gpuprov.cloud.decide.document import data_document
+from gpuprov.cloud.decide.grants import Ground
+from gpuprov.cloud.decide.operator import operator_policy
 from gpuprov.cloud.decide.standing import Standing
 from gpuprov.cloud.engine import find_engine
 from gpuprov.cloud.stack import CloudStack
@@ -77,6 +80,24 @@ def more(cloud: Cloud, before: dict[str, int]) -> dict[str, int]:
 THERE = {"Vpcs": 1, "Subnets": 1, "SecurityGroups": 2, "PlacementGroups": 1, "LaunchTemplates": 1}
 
 
+@contextmanager
+def allowed(cloud: Cloud, *commands: str) -> Iterator[None]:
+    """The policy that gpuprov prints for these commands is in force, and nothing beside it is allowed."""
+    ground = Ground(
+        spec="train",
+        account=DEFAULT_ACCOUNT_ID,
+        region=REGION,
+        types=(TYPE,),
+        builder="c7i.2xlarge",
+        images=(IMAGE,),
+        placement=True,
+        efa=True,
+    )
+    cloud.account.guard.put_in_force([operator_policy(ground, commands)])
+    yield
+    cloud.account.guard.take_off()
+
+
 def remove(stack: CloudStack, asked: Document) -> None:
     """Remove all."""
     emptied = data_document(asked, delete=())
@@ -89,12 +110,15 @@ def test_adapters_are_made_with_their_hosts_kept_and_gone_with_them(lab: tuple[C
     cloud, stack = lab
     before = listing(cloud)
     asked = document("ip")
-    applied = stack.apply(asked, report=lambda _: None)
+    with allowed(cloud, "up"):
+        applied = stack.apply(asked, report=lambda _: None)
     assert applied.diagnostics == ()
     assert more(cloud, before) == THERE | {"NetworkInterfaces": 66}
     assert all(host.private_address and not host.public_address for host in applied.made.hosts)
-    assert stack.preview(asked, report=lambda _: None, refresh=True).changes == ()
-    remove(stack, asked)
+    with allowed(cloud, "preview"):
+        assert stack.preview(asked, report=lambda _: None, refresh=True).changes == ()
+    with allowed(cloud, "destroy"):
+        remove(stack, asked)
     assert listing(cloud) == before
 
 
