@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 from fault_table import show_table
+from file_times import show_times
 from hypothesis import settings
 
 # A law's examples may each take long on a busy machine; the 30 s of a test are the limit. `make quick` tries fewer.
@@ -101,7 +102,17 @@ SHARED_LAB = (
 )
 """Files whose tests act on the one lab of the session: all of them run on one worker, for each worker has a session."""
 
-LONG_FIRST = (*SHARED_LAB, "test_dkms.py", "test_cloud.py", "test_converge.py", "test_parity_matrix.py")
+LONG_FIRST = (
+    *SHARED_LAB,
+    "test_dkms.py",
+    "test_cloud.py",
+    "test_upgrade.py",
+    "test_converge.py",
+    "test_parity_matrix.py",
+    "test_bad_hosts.py",
+    "test_one_of_each.py",
+    "test_bad_cloud.py",
+)
 """What takes minutes begins first, so that two workers end at about the same time."""
 
 
@@ -202,6 +213,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Show the table of the faults that were tried, and say why a run without a failed test failed."""
     reports = [report for outcome in ("passed", "failed") for report in terminalreporter.stats.get(outcome, [])]
     show_table(reports, terminalreporter.section, terminalreporter.line)
+    if terminalreporter.config.getoption("durations") is not None:
+        timed = (report for found in terminalreporter.stats.values() for report in found)
+        show_times(
+            (r for r in timed if isinstance(r, pytest.TestReport)), terminalreporter.section, terminalreporter.line
+        )
     if _skipped:
         terminalreporter.section("skipped: this fails the run", red=True)
         for nodeid in sorted(_skipped):

@@ -67,7 +67,10 @@ def test_the_right_sudo_password_from_the_environment_does(bad: LabSite) -> None
     assert [path for path in files if PASSWORD.encode() in path.read_bytes()] == [], "the password was written down"
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, id=case["id"], marks=[pytest.mark.matrix] * case.get("matrix", False)) for case in CASES],
+)
 def test_a_bad_host_gives_one_clear_error_and_the_next_up_goes_on(case: dict[str, Any], bad: LabSite) -> None:
     hosts = dict(zip("ab", bad.names, strict=True))
     for side in case.get("drift", []):

@@ -137,7 +137,14 @@ def test_without_its_name_nothing_is_replaced(cloud: LabSite, first: Any, accoun
     assert ids(account) == running
 
 
-@pytest.mark.parametrize("whole_group", [False, True], ids=["gpuprov alone", "its whole group"])
+@pytest.mark.parametrize(
+    "whole_group",
+    [
+        # In `make test` too, with the real engine and a plugin of paper: tests/unit/cloud/test_stack.py.
+        pytest.param(False, id="gpuprov alone", marks=pytest.mark.matrix),
+        pytest.param(True, id="its whole group"),
+    ],
+)
 def test_killed_while_an_instance_is_made_there_is_one_instance_after(
     cloud: LabSite, first: Any, account: Account, *, whole_group: bool
 ) -> None:

@@ -226,8 +226,15 @@ def up_elsewhere(where: StackPlace, asked: dict[str, Any], checkout: Path) -> "s
     )
 
 
-@pytest.mark.parametrize("address", ["instance.train-a", "vpc.main"])
-@pytest.mark.parametrize("victim", ["gpuprov", "engine"])
+@pytest.mark.parametrize(
+    ("victim", "address"),
+    [
+        ("gpuprov", "instance.train-a"),
+        ("engine", "vpc.main"),
+        pytest.param("gpuprov", "vpc.main", marks=pytest.mark.matrix),
+        pytest.param("engine", "instance.train-a", marks=pytest.mark.matrix),
+    ],
+)
 def test_kill_9_in_the_middle_of_a_create_makes_no_second_one(
     make: Make, cloud: Cloud, tmp_path: Path, checkout: Path, address: str, victim: str
 ) -> None:
