@@ -63,8 +63,8 @@ def stack_hosts(made: Made, site: Site, access: Access) -> tuple[Host, ...]:
     # The state knows a host's pool as of the last update; what a host must be is what the spec says now.
     placed = replace(ours_now, hosts=tuple(replace(host, pool=order[host.name]) for host in ours_now.hosts))
     hosts = cloud_hosts(placed, site.spec, folder=cloud_folder(site))
-    names = list(order)
-    ours = sorted(hosts, key=lambda host: names.index(host.name))
+    places = {name: place for place, name in enumerate(order)}
+    ours = sorted(hosts, key=lambda host: places[host.name])
     return tuple(replace(host, connection=with_password(host.connection, access)) for host in ours)
 
 

@@ -38,7 +38,8 @@ def to_come(site: Site, hosts: Sequence[Host]) -> tuple[Diagnostic, ...]:
 
 def as_made(hosts: Sequence[Host], made: Made) -> tuple[Host, ...]:
     """Hosts that stood before, with the storage that they have now."""
-    return tuple(replace(host, storage=storage_of(made, host.name)) for host in hosts)
+    places = storage_of(made, (host.name for host in hosts))
+    return tuple(replace(host, storage=places[host.name]) for host in hosts)
 
 
 def with_late_storage(work: Work, grown: Grown, planned: Planned, journal: Journal, report: Report) -> Planned:

@@ -394,5 +394,7 @@ class CloudStack:
 
     def _urns(self, replace: Collection[str]) -> list[str]:
         """The URNs of what the state holds under the names that a person gave."""
+        if not replace:
+            return []
         held = self.state().resources.values()
         return [row.urn for row in held if row.type in HOLDING and names_of(row.address) & set(replace)]

@@ -64,7 +64,8 @@ def cloud_hosts(made: Made, spec: Spec, *, folder: Path) -> tuple[Host, ...]:
     record = read_record(folder)
     if locate(record, made.hosts) != record:
         update_record(folder, lambda now: locate(now, made.hosts))
-    return tuple(replace(_host(host, spec, folder), storage=storage_of(made, host.name)) for host in made.hosts)
+    places = storage_of(made, (host.name for host in made.hosts))
+    return tuple(replace(_host(host, spec, folder), storage=places[host.name]) for host in made.hosts)
 
 
 def wait_for_hosts(

@@ -1,5 +1,6 @@
 """Where a cloud host finds the storage that was made for it."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from gpuprov.cloud.types import Made
@@ -13,16 +14,16 @@ _ROOT: Final = "/"
 """EFS exports its root (Amazon EFS User Guide, Mounting, read 2026-11-30)."""
 
 
-def storage_of(made: Made, host: str) -> dict[str, str]:
-    """Storage -> where a host finds it: path of the volume's device, or SERVER:EXPORT of a share.
+def storage_of(made: Made, hosts: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Host -> storage -> where it finds it: path of the volume's device, or SERVER:EXPORT of a share.
 
     Args:
         made: what the stack holds.
-        host: the host's name.
+        hosts: names of the hosts.
     """
-    volumes = {
-        name.partition("/")[0]: f"{_BY_ID}{identity.replace('-', '')}"
-        for name, identity in made.volumes.items()
-        if name.partition("/")[2] == host
-    }
-    return {**volumes, **{name: f"{server}:{_ROOT}" for name, server in made.shares.items() if server}}
+    shares = {name: f"{server}:{_ROOT}" for name, server in made.shares.items() if server}
+    volumes: dict[str, dict[str, str]] = {}
+    for name, identity in made.volumes.items():
+        storage, _, host = name.partition("/")
+        volumes.setdefault(host, {})[storage] = f"{_BY_ID}{identity.replace('-', '')}"
+    return {host: {**volumes.get(host, {}), **shares} for host in hosts}

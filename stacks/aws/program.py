@@ -3,7 +3,7 @@
 from typing import Any
 
 import pulumi
-from document import Document
+from document import Document, Volume
 from fleet import attach_volume, make_instance
 from identity import make_identity
 from imports import take_in
@@ -52,8 +52,12 @@ def _make_hosts(
     groups = make_placement_groups(document["placement_groups"])
     templates = make_templates(document["launch_templates"], network)
     hosts: dict[str, dict[str, Any]] = {}
+    held: dict[str, list[Volume]] = {}
+    for volume in document["volumes"]:
+        if volume["host"] is not None:
+            held.setdefault(volume["host"], []).append(volume)
     for entry in document["instances"]:
-        attached = [volume for volume in document["volumes"] if volume["host"] == entry["name"]]
+        attached = held.get(entry["name"], [])
         instance = make_instance(
             entry,
             network,

@@ -139,11 +139,9 @@ def _zone(
 
 def _holding(spec: Spec, standing: Standing, host: str) -> dict[str, str]:
     """Zone -> volume that stands there and that the host keeps."""
-    return {
-        volume.zone: name
-        for name, volume in sorted(standing.volumes.items())
-        if name.partition("/")[2] == host and _wanted(spec, name.partition("/")[0])
-    }
+    # By name, not by going through all volumes for each host: a fleet's grow with its hosts.
+    names = sorted(f"{storage}/{host}" for storage in spec.storage if _wanted(spec, storage))
+    return {standing.volumes[name].zone: name for name in names if name in standing.volumes}
 
 
 def _check_root(host: str, pool: str, size: int, there: StandingHost | None) -> None:

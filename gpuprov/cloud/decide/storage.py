@@ -86,6 +86,7 @@ def volume_parts(
         GpuprovError: GP-SPEC-005 for a bad or smaller size, or more volumes than a host has device names for.
     """
     sizes = {name: size_gib(s.size, f"storage.{name}.size") for name, s in storage.items() if s.kind == VOLUME}
+    attached = _devices(standing)
     return [
         _volume(
             f"{name}/{host}",
@@ -96,7 +97,7 @@ def volume_parts(
             there=standing.volumes.get(f"{name}/{host}"),
         )
         for host, placed in sorted(hosts.items())
-        for devices in [assign_devices(sizes, _devices_of(host, standing))]
+        for devices in [assign_devices(sizes, attached.get(host, {}))]
         for name in sorted(sizes)
     ]
 
@@ -136,10 +137,14 @@ def check_detaching(
         raise GpuprovError(*refused)
 
 
-def _devices_of(host: str, standing: Standing) -> dict[str, str]:
-    """Storage name -> device name, as the host's volumes are attached now."""
-    parts = ((name.partition("/"), volume.device) for name, volume in standing.volumes.items())
-    return {storage: device for (storage, _, on), device in parts if on == host and device is not None}
+def _devices(standing: Standing) -> dict[str, dict[str, str]]:
+    """Host -> storage name -> device name, as volumes are attached now."""
+    found: dict[str, dict[str, str]] = {}
+    for name, volume in standing.volumes.items():
+        storage, _, host = name.partition("/")
+        if volume.device is not None:
+            found.setdefault(host, {})[storage] = volume.device
+    return found
 
 
 def _volume(
