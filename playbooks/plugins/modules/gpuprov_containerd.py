@@ -219,7 +219,9 @@ class Containerd:
         unit = self.module.params["unit"]
         code, out, err = self.module.run_command(["systemctl", "try-restart", unit], environ_update=PLAIN)
         if code:
-            _, log, _ = self.module.run_command(["journalctl", "-u", unit, "-n", "12", "--no-pager", "-o", "cat"])
+            _, log, _ = self.module.run_command(
+                ["journalctl", "-u", unit, "-n", "12", "--no-pager", "-o", "cat"], environ_update=PLAIN
+            )
             raise Failed(unit, "it does not come up with its new configuration", f"{out + err}\n{log}".strip())
         self.restarts.append(unit)
 

@@ -179,12 +179,17 @@ class Files:
         calls = [("try-restart", unit) for unit in self.restarts]
         calls += [("try-reload-or-restart", unit) for unit in self.reloads if unit not in self.restarts]
         for verb, unit in calls:
-            if verb != "try-restart" and self.module.run_command(["systemctl", "-q", "is-active", unit])[0]:
+            if verb != "try-restart" and self._is_stopped(unit):
                 continue
             code, out, err = self.module.run_command(["systemctl", verb, unit], environ_update=PLAIN)
             if code:
-                _, log, _ = self.module.run_command(["journalctl", "-u", unit, "-n", "12", "--no-pager", "-o", "cat"])
+                _, log, _ = self.module.run_command(
+                    ["journalctl", "-u", unit, "-n", "12", "--no-pager", "-o", "cat"], environ_update=PLAIN
+                )
                 raise Failed(unit, "it does not come up with its new file", f"{(out + err).strip()}\n{log.strip()}")
+
+    def _is_stopped(self, unit: str) -> bool:
+        return bool(self.module.run_command(["systemctl", "-q", "is-active", unit], environ_update=PLAIN)[0])
 
     def take_back(self, row: dict[str, object]) -> None:
         """Take our keys out of a file that is not ours; the file goes only where gpuprov made it and nothing is left.

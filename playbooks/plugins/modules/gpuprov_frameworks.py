@@ -167,6 +167,7 @@ class Environments:
             "UV_NO_PROGRESS": "1",
             "NO_COLOR": "1",
             "LC_ALL": "C.UTF-8",
+            "LANGUAGE": "",
         }
         code, out, err = self.module.run_command([self.module.params["uv"], *words], environ_update=settings)
         if code:

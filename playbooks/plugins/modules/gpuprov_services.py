@@ -39,6 +39,7 @@ from pathlib import Path  # noqa: E402
 
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
 
+PLAIN = {"LC_ALL": "C.UTF-8", "LANGUAGE": "", "SYSTEMD_COLORS": "0"}
 PROPERTIES = ("Id", "LoadState", "ActiveState", "SubState", "UnitFileState", "NeedDaemonReload", "Type")
 ENABLED = {"enabled", "enabled-runtime", "static", "alias", "generated", "indirect", "linked"}
 _VERSION = re.compile(r"Kernel Module\s+(?:for \S+\s+)?(?P<version>\d+(?:\.\d+)+)")
@@ -94,9 +95,7 @@ class Services:
 
     def systemctl(self, *words: str) -> tuple[int, str]:
         """Run systemctl; returns its status and what it said."""
-        code, out, err = self.module.run_command(
-            ["systemctl", *words], environ_update={"LC_ALL": "C.UTF-8", "LANGUAGE": "", "SYSTEMD_COLORS": "0"}
-        )
+        code, out, err = self.module.run_command(["systemctl", *words], environ_update=PLAIN)
         return code, out + err
 
     def show(self) -> dict[str, dict[str, str]]:
@@ -177,7 +176,9 @@ class Services:
                 self.systemctl("reset-failed", f"{name}.service")
             code, text = self.systemctl(verb, f"{name}.service")
             if code or (active and not self._settles(name)):
-                _, log, _ = self.module.run_command(["journalctl", "-u", name, "-n", "12", "--no-pager", "-o", "cat"])
+                _, log, _ = self.module.run_command(
+                    ["journalctl", "-u", name, "-n", "12", "--no-pager", "-o", "cat"], environ_update=PLAIN
+                )
                 raise Failed(name, f"it cannot be {word}", f"{text.strip()}\n{log.strip()}".strip())
         self.changes.append(f"{name} {word}")
         if active:

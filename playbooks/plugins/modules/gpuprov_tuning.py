@@ -33,6 +33,7 @@ from pathlib import Path  # noqa: E402
 from ansible.module_utils import gpuprov_record as record  # noqa: E402
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
 
+PLAIN = {"LC_ALL": "C.UTF-8", "LANGUAGE": "", "SYSTEMD_COLORS": "0"}
 RLIMITS = {
     "as": (resource.RLIMIT_AS, 1024),
     "core": (resource.RLIMIT_CORE, 1024),
@@ -122,13 +123,13 @@ class Settings:
 
     def stop(self, unit: str) -> None:
         """Stop a unit of ours, whose own stop gives back what it set."""
-        code, out, _ = self.module.run_command(["systemctl", "is-active", unit], environ_update={"LC_ALL": "C.UTF-8"})
-        enabled, _, _ = self.module.run_command(["systemctl", "is-enabled", unit])
+        code, out, _ = self.module.run_command(["systemctl", "is-active", unit], environ_update=PLAIN)
+        enabled, _, _ = self.module.run_command(["systemctl", "is-enabled", unit], environ_update=PLAIN)
         if code and enabled:
             return
         self.changes.append(f"{unit} stopped ({out.strip()} before)")
         if not self.check:
-            code, out, err = self.module.run_command(["systemctl", "disable", "--now", unit])
+            code, out, err = self.module.run_command(["systemctl", "disable", "--now", unit], environ_update=PLAIN)
             if code:
                 self.refused[unit] = f"it cannot be stopped: {(out + err).strip()[-500:]}"
 
