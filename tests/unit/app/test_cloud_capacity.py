@@ -199,6 +199,7 @@ def test_a_quota_that_may_not_be_looked_at_is_a_warning(build: Callable[..., Wor
 
 
 def test_without_capacity_the_next_zone_of_the_spec_is_tried_and_no_other(build: Callable[..., World]) -> None:
+    """A36: no capacity in a zone."""
     world = build(network="zones: [us-east-1b, us-east-1a]")
     world.stack.full = {"us-east-1b"}
     result = world.up()
@@ -224,6 +225,7 @@ def test_without_alternatives_in_the_spec_nothing_else_is_tried(build: Callable[
 
 
 def test_all_zones_without_capacity_are_tried_once_each(build: Callable[..., World]) -> None:
+    """A36: the tries are bounded by the zones that the spec names."""
     world = build(network="zones: [us-east-1a, us-east-1b]")
     world.stack.full = {"us-east-1a", "us-east-1b"}
     result = world.up()

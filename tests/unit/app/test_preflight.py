@@ -208,6 +208,7 @@ def test_gpus_that_came_into_use_are_found_right_before_the_change() -> None:
 
 
 def test_a_reboot_that_would_lose_the_driver_is_refused_after_the_packages_came() -> None:
+    """A13: a module that was not built for the next kernel stops the run before the reboot."""
     plan = plan_for("install nvidia-kernel-open-dkms", "reboot node-1")
     kernels = {"host.kernel.release": "k1", "host.kernel.next": "k2", "stack.driver.next_boot": None}
     assert [d.code for d in stranded(WANT, plan, seen(kernels))] == ["GP-PRE-006"]

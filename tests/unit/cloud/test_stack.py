@@ -306,6 +306,7 @@ def test_a_pending_create_is_never_run_over(make: Make, cloud: Cloud, tmp_path: 
 
 
 def test_two_stacks_in_threads(make: Make, cloud: Cloud) -> None:
+    """A43: two stacks at once, each with its own work folder, state and outputs."""
     failures: list[Exception] = []
 
     def up(name: str, host: str) -> None:

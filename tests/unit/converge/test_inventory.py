@@ -132,6 +132,7 @@ def read_by_ansible(text: str, folder: Path) -> Any:
     )
 )
 def test_ansible_reads_back_what_was_written(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
+    """A48: nothing in an inventory of ours is guessed into another type."""
     text = to_yaml({"value": value})
     found = read_by_ansible(text, tmp_path_factory.getbasetemp())
     expected = json.loads(json.dumps(value))

@@ -113,6 +113,22 @@ def test_what_a_transaction_needs_is_in_the_verdict() -> None:
     assert found.download > 0
 
 
+def test_a_change_of_branch_is_one_call_of_apt_and_takes_the_whole_old_branch_away() -> None:
+    """A54: what is left of the old branch would conflict with the new one; one member that stays is refused before."""
+    old, new = (
+        ("nvidia-headless-570-server", "nvidia-utils-570-server"),
+        ("nvidia-headless-580-server", "nvidia-utils-580-server"),
+    )
+    status = {name: apt.Installed(version="570.1-1", held=True, state="installed", broken=False) for name in old}
+    plan = apt.Plan(install=dict.fromkeys(new, "580.95.05-1"), remove=old)
+    words = apt.install_words(plan, apt.compare(plan, status))
+    assert words == [*(f"{name}=580.95.05-1" for name in new), *(f"{name}-" for name in old)]
+    steps = [apt.Step(name, "570.1-1", None) for name in old] + [apt.Step(name, None, "580.95.05-1") for name in new]
+    assert apt.judge(plan, status, tuple(steps), set()).violations == ()
+    found = apt.judge(plan, status, tuple(steps[1:]), set()).violations
+    assert found == ("nvidia-headless-570-server would stay, the plan removes it",)
+
+
 def test_a_removal_of_the_plan_that_apt_does_not_do_is_refused() -> None:
     assert judged("remove", apt.Plan(install={}, remove=("nvidia-open", "cuda-toolkit-13-0", "runc"))).violations == (
         "runc would stay, the plan removes it",

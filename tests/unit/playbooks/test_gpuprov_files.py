@@ -116,6 +116,7 @@ def test_a_file_of_ours_alone_is_deleted_and_that_once(files: Run, tmp_path: Pat
 
 
 def test_a_shared_file_keeps_foreign_keys_mode_and_is_not_owned(files: Run, tmp_path: Path) -> None:
+    """A17, with the backup of what was there."""
     path = tmp_path / "daemon.json"
     path.write_text('{"data-root": "/d", "runtimes": {"kata": {"path": "k"}}}')
     path.chmod(0o600)

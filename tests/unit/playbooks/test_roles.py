@@ -48,6 +48,7 @@ def test_a_role_is_at_most_two_tasks(role: Path) -> None:
 
 
 def test_the_only_play_uses_every_role_once() -> None:
+    """A50: also, no facts are gathered before Python was looked for."""
     (play,) = read(PLAYBOOKS / "site.yml")
     assert play["gather_facts"] is False
     names = [row["role"] for row in play["roles"]]

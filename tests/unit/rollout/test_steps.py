@@ -65,6 +65,7 @@ def test_a_host_that_comes_back_with_a_gpu_missing_is_not_proven() -> None:
 
 
 def test_a_container_must_see_every_gpu() -> None:
+    """A21: a run in which nothing saw the GPUs is not a pass."""
     site = Site({"a": FakeHost(gpus=8, container=0)})
     result = roll(site, containers=True, verify=("true",))["a"]
     assert (result.state, [d.code for d in result.diagnostics]) == (HostState.FAILED, ["GP-ROLL-008"])

@@ -112,8 +112,11 @@ def test_a_host_with_efa_leaves_its_network_to_its_template(run: Run) -> None:
     assert {each["deleteOnTermination"] for each in interfaces} == {"true"}
     assert not any("associatePublicIpAddress" in each for each in interfaces)
     assert interfaces[1]["interfaceType"] == "efa-only"
-    rule = found["egress.members"].inputs
-    assert rule["referencedSecurityGroupId"] == rule["securityGroupId"]
+    # A41: a way out to everywhere is not enough for EFA: the group names itself in both directions.
+    for direction in ("ingress.members", "egress.members"):
+        rule = found[direction].inputs
+        assert rule["referencedSecurityGroupId"] == rule["securityGroupId"]
+        assert rule["ipProtocol"] == "-1"
 
 
 def test_only_agreed_types_are_used(run: Run) -> None:
@@ -146,6 +149,7 @@ def test_what_is_of_one_pool_says_so(run: Run) -> None:
 
 
 def test_an_instance_keeps_image_and_user_data_unless_it_is_made_anew(run: Run) -> None:
+    """A35: a newer image is no reason to replace a host that stands."""
     found = run(cloud_document(replace=("train-b",))).resources
     assert found["instance.train-a"].ignored == (
         "ami",
@@ -248,6 +252,7 @@ def test_hosts_without_public_addresses_have_no_route_to_the_internet_gateway(ru
 
 
 def test_a_host_comes_after_its_way_its_rules_its_policy_and_its_volumes(run: Run) -> None:
+    """A39 among them: an instance profile comes with its role before the host that is started with it."""
     after = set(run(whole_document()).resources["instance.train-a"].after)
     assert after >= {
         *("route.internet", "route_table_association.us-east-1a", "ingress.22/203.0.113.0/24", "egress.all"),

@@ -46,6 +46,7 @@ def test_an_unknown_host_key_is_refused_with_its_fingerprint_and_the_way_on(star
 
 
 def test_a_changed_host_key_names_file_and_line_and_never_tries_a_login(start_server: Any, client: Any) -> None:
+    """A49."""
     server = start_server(keys=[client.key])
     other = paramiko.ECDSAKey.generate()
     client.known_hosts.write_text(f"# a comment\n\n[127.0.0.1]:{server.port} {other.get_name()} {other.get_base64()}\n")

@@ -1,6 +1,8 @@
 import json
+import re
 
 import pytest
+from host_builders import make_want
 
 from gpuprov.lock.types import LockedSource
 from gpuprov.want.files import merge_json, runtime_file, source_want
@@ -20,6 +22,14 @@ def test_foreign_keys_and_runtimes_stay() -> None:
     nvidia = {"args": [], "path": "nvidia-container-runtime"}
     assert after == {**before, "runtimes": {**before["runtimes"], "nvidia": nvidia}}
     assert "default-runtime" not in after
+
+
+def test_no_file_of_ours_names_a_host_that_the_lock_does_not_name() -> None:
+    """A51: with a mirror as the source, nothing that is written on a host leads elsewhere."""
+    pool = make_want(files={"/etc/motd": "GPU host\n"}).pool
+    texts = [*(file.text for file in pool.files), *(source.text for source in pool.sources)]
+    found = {host for text in texts for host in re.findall(r"https?://([^/\s]+)", text)}
+    assert found == {"repo.example"}
 
 
 def test_a_second_merge_changes_nothing() -> None:

@@ -16,6 +16,7 @@ def read(text: str) -> Any:
 
 
 def test_it_names_the_host_and_lets_the_images_user_in_and_nothing_else() -> None:
+    """A38: no package comes by user data, where the first boot's updater holds the lock."""
     assert read(user_data("train-a", KEYS)) == {
         "hostname": "train-a",
         "manage_etc_hosts": "localhost",

@@ -54,6 +54,7 @@ def choose(zones: tuple[str, ...] = (), instance: str = TYPE) -> str:
     ],
 )
 def test_the_first_zone_that_is_allowed_and_offers_the_type_is_taken(zones: tuple[str, ...], chosen: str) -> None:
+    """A36: a zone that does not offer the type is never tried."""
     assert choose(zones) == chosen
 
 
