@@ -48,9 +48,13 @@ class Watcher:
         """The play has begun."""
         return run.begun("converge")
 
+    def asking(self, run: Run) -> bool:
+        """The host's apt is asked what it would do, before anybody is shown a plan."""
+        return self._apt(r"apt-get (update|install)") and not run.begun("rollout")
+
     def refreshing(self, run: Run) -> bool:
-        """The host fetches package lists."""
-        return any(re.search(r"apt-get update", line) for line in self._rack.processes())
+        """The host fetches package lists for its transaction."""
+        return run.begun("converge") and self._apt(r"apt-get update")
 
     def unpacking(self, run: Run) -> bool:
         """Dpkg unpacks packages."""
@@ -82,6 +86,9 @@ class Watcher:
     def returning(self, run: Run) -> bool:
         """The host gets its work back."""
         return run.begun("give back")
+
+    def _apt(self, pattern: str) -> bool:
+        return any(re.search(pattern, line) for line in self._rack.processes())
 
     def _logged(self) -> int:
         log = self._rack.file(DPKG_LOG)

@@ -73,8 +73,10 @@ def mend(rack: Rack, *, by: str = "up") -> None:
     if by == "rollback":
         rack.site.run("rollback", "--target", "onprem", "--yes", "--json", seconds=SECONDS)
         rack.turn_back()
+    elif by == "resume":  # it takes target and hosts from the run that it goes on with
+        rack.site.run("up", "--resume", "--yes", "--json", seconds=SECONDS)
     else:
-        rack.site.up(*(("--resume",) if by == "resume" else ()), seconds=SECONDS)
+        rack.site.up(seconds=SECONDS)
     drift = rack.site.drift()
     assert drift.status == 0, f"{drift.status}: {drift.stdout}\n{drift.stderr}"
     found = rack.look()
