@@ -4,14 +4,15 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from measure import GPUPROV, Command, once
 from moto.core import DEFAULT_ACCOUNT_ID
 
+from gpuprov.cloud.engine import find_engine
 from gpuprov.lab.aws.plugin.server import PluginServer
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "builders"))
@@ -61,7 +62,6 @@ class ManySite:
     folder: Path
     environment: dict[str, str]
     calls: Calls
-    more: dict[str, str] = field(default_factory=dict)
 
     def gpuprov(self, step: str) -> Command:
         """A step of gpuprov."""
@@ -69,26 +69,40 @@ class ManySite:
         return Command(argv=argv, folder=self.folder, more=self.environment)
 
     def bare(self, step: str) -> Command:
-        """The bare engine, on a copy of the state as it was when the stack had been made."""
-        copy = self.folder / "bare"
-        more = self.environment | {
-            "PULUMI_BACKEND_URL": f"file://{copy / 'state'}",
-            "PULUMI_CONFIG_PASSPHRASE_FILE": str(copy / "passphrase"),
-            "PULUMI_SKIP_UPDATE_CHECK": "true",
-            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-        }
-        argv = (sys.executable, str(HERE / "cloud_bare.py"), step, str(copy / "work" / NAME), NAME)
-        return Command(argv=argv, folder=self.folder, more=more, before=self._fresh_copy)
+        """The bare engine, on a copy of the state."""
+        return bare(self.folder, NAME, self.environment, step)
 
     @property
     def state_bytes(self) -> int:
         """How large the state is."""
         return (self.folder / f".gpuprov/cloud/state/.pulumi/stacks/gpuprov-aws/{NAME}.json").stat().st_size
 
-    def _fresh_copy(self) -> None:
+
+def bare(folder: Path, stack: str, environment: Mapping[str, str], step: str) -> Command:
+    """The bare engine on a copy of a site's state, as it is at each run; `document.json` is there.
+
+    Args:
+        folder: of the spec.
+        stack: its name.
+        environment: of the account, and PATH with the engine.
+        step: up or preview.
+    """
+    copy = folder / "bare"
+
+    def fresh() -> None:
         # The engine keeps a checkpoint of every update: without this each round would have more files than the last.
-        shutil.rmtree(self.folder / "bare", ignore_errors=True)
-        shutil.copytree(self.folder / ".gpuprov" / "cloud", self.folder / "bare")
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(folder / ".gpuprov" / "cloud", copy)
+
+    more = {
+        **environment,
+        "PULUMI_BACKEND_URL": f"file://{copy / 'state'}",
+        "PULUMI_CONFIG_PASSPHRASE_FILE": str(copy / "passphrase"),
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+    }
+    argv = (sys.executable, str(HERE / "cloud_bare.py"), step, str(copy / "work" / stack), stack)
+    return Command(argv=argv, folder=folder, more=more, before=fresh)
 
 
 @contextmanager
@@ -113,7 +127,7 @@ def many(count: int, folder: Path) -> Iterator[ManySite]:
                 "AWS_SECRET_ACCESS_KEY": "none",
                 "AWS_REGION": REGION,
                 "PULUMI_DEBUG_PROVIDERS": f"aws:{server.port}",
-                "PATH": f"{_engine_folder()}{os.pathsep}{os.environ['PATH']}",
+                "PATH": path_with_engine(),
             }
             try:
                 site = ManySite(count=count, folder=folder, environment=environment, calls=calls)
@@ -125,8 +139,6 @@ def many(count: int, folder: Path) -> Iterator[ManySite]:
         log.removeHandler(calls)
 
 
-def _engine_folder() -> Path:
-    """Where the engine is that gpuprov would take: the bare one is the same program."""
-    from gpuprov.cloud.engine import find_engine  # noqa: PLC0415 - as long as nothing else here needs it
-
-    return find_engine(os.environ).path.parent
+def path_with_engine() -> str:
+    """PATH with the engine that gpuprov would take: the bare one is the same program."""
+    return f"{find_engine(os.environ).path.parent}{os.pathsep}{os.environ['PATH']}"

@@ -1,6 +1,7 @@
 """One step of gpuprov in the cloud, in a process of its own; `cloud.py` runs it in a site's folder.
 
     cloud_step.py make            the stack of the spec, with every instance on record as known
+    cloud_step.py document        writes down the document of a stack that stands
     cloud_step.py up              what a no-op `up` does before it looks at hosts: recovery, then the look
     cloud_step.py preview|status  the look, and what is printed of it
 
@@ -35,7 +36,7 @@ HOST_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9ok
 
 
 def make() -> None:
-    """Make everything, note the instances' keys as `up` does after their boot, and write the document for others."""
+    """Make everything, and note the instances' keys as `up` does after their boot."""
     place: CloudSite = open_cloud(open_site(SPEC))
     ground = CloudGround(place, Access())
     done = place.stack.apply(
@@ -48,6 +49,12 @@ def make() -> None:
         sys.exit("the benchmark's own host key is none")
     hosts = {host.instance_id: HostKeys(address=address_of(host), keys=(key,)) for host in done.made.hosts}
     update_record(place.folder, lambda _: hosts)
+    document()
+
+
+def document() -> None:
+    """Write down what the spec asks for now, for whoever has no gpuprov."""
+    place = open_cloud(open_site(SPEC))
     DOCUMENT.write_text(json.dumps(CloudGround(place, Access()).decide()), encoding="utf-8")
 
 
@@ -72,6 +79,8 @@ def main() -> None:
     step = sys.argv[1]
     if step == "make":
         make()
+    elif step == "document":
+        document()
     else:
         look(step)
     used = resource.getrusage(resource.RUSAGE_SELF)
