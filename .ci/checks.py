@@ -23,24 +23,29 @@ PLAYBOOKS = (
 # CI runs the tests in one order, as it draws the same examples; a person's runs find what depends on the order.
 ORDER = ("-p", "no:randomly") if "CI" in os.environ else ()
 
+TESTS = "tests:"
+UNIT = "tests/unit"
+# Several plain runs of pytest, and not one with pytest-xdist: each of its workers reads all test files, loads all that
+# they need and sets up what the tests of a file share.
+# Who needs the cloud's libraries stands together, for they take seconds to load; what is named nowhere is "the rest".
+GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("laws", ("tests/property", "tests/architecture", f"{UNIT}/spec", f"{UNIT}/rules", f"{UNIT}/lock")),
+    ("cloud", (f"{UNIT}/lab", f"{UNIT}/cloud", f"{UNIT}/stacks")),
+    ("app", (f"{UNIT}/app", f"{UNIT}/cli", f"{UNIT}/provision", f"{UNIT}/reference", f"{UNIT}/rollout")),
+)
+
+
+def tests(name: str, *where: str) -> tuple[str, tuple[str, ...]]:
+    """The check that runs the plain tests of some folders."""
+    plain = "not (lab or slow or network or live or matrix)"
+    return f"{TESTS} {name}", ("python", "-m", "pytest", *where, *ORDER, "-q", "-m", plain)
+
+
 # The long ones first, so that the short ones fill the time beside them.
 CHECKS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    *(tests(name, *folders) for name, folders in GROUPS),
+    tests("rest", "tests", *(f"--ignore={folder}" for _, folders in GROUPS for folder in folders)),
     ("types", ("mypy",)),
-    (
-        "tests",
-        (
-            "python",
-            "-m",
-            "pytest",
-            "tests",
-            *ORDER,
-            "-q",
-            "-n",
-            "2",
-            "-m",
-            "not (lab or slow or network or live or matrix)",
-        ),
-    ),
     ("playbooks", ("ansible-lint", "--offline", "--strict", "-q", *PLAYBOOKS)),
     ("layers", ("lint-imports",)),
     ("reference", ("python", "-m", "gpuprov.reference", "--check")),
@@ -98,11 +103,11 @@ def main() -> int:
         for done, future in enumerate(as_completed(running), start=1):
             outcome = future.result()
             word = "ok" if outcome.status == 0 else f"FAILED (status {outcome.status})"
-            print(f"[{done}/{len(CHECKS)}] {outcome.name:<10} {outcome.seconds:6.1f} s  {word}", flush=True)
+            print(f"[{done}/{len(CHECKS)}] {outcome.name:<12} {outcome.seconds:6.1f} s  {word}", flush=True)
             if outcome.status:
                 failed.append(outcome.name)
             # A test run's closing line is wanted when all is well too: it says how many tests there were.
-            if outcome.status or outcome.name == "tests":
+            if outcome.status or outcome.name.startswith(TESTS):
                 print(outcome.output.rstrip(), flush=True)
     spent = time.monotonic() - began
     print(f"failed: {', '.join(failed)} ({spent:.0f} s)" if failed else f"all checks passed in {spent:.0f} s")

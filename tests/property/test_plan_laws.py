@@ -69,10 +69,9 @@ ADDRESSES = {
     base: sorted({e.address for e in expectations(want, owned_of(host))} - {"host.os", "host.arch"})
     for base, (want, host) in BASES.items()
 }
+MEMBER = {a: (split_address(a) or (a,))[:2] for addresses in ADDRESSES.values() for a in addresses}
 MEMBERS = {
-    base: {
-        a: [b for b in addresses if (split_address(b) or (b,))[:2] == (split_address(a) or (a,))[:2]] for a in addresses
-    }
+    base: {a: [b for b in addresses if MEMBER[b] == MEMBER[a]] for a in addresses}
     for base, addresses in ADDRESSES.items()
 }
 """For each address those of the same member: a member that is there has all its leaves."""
