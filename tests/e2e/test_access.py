@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.e2e.reading import differences
 from tests.e2e.site import LabSite, touched
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
@@ -60,7 +61,10 @@ def test_who_is_in_the_spec_gets_in_and_who_is_taken_out_does_not(site: LabSite,
         ml: dict[str, Any] = {"gid": 2345, "members": rows}
         if sudo:
             ml["sudo"] = ["/usr/bin/id -u"]
-        more = {"access": {"groups": {"ml": ml}}, "tuning": {"limits": {"nofile": 4096}}}
+        more = {
+            "access": {"groups": {"ml": ml}},
+            "tuning": {"limits": {"nofile": 4096}, "sysctl": {"net.core.somaxconn": "4097"}},
+        }
         return plain + yaml.safe_dump(more)
 
     # Somebody of the host's own, with a key of her own, in the same group.
@@ -72,6 +76,7 @@ def test_who_is_in_the_spec_gets_in_and_who_is_taken_out_does_not(site: LabSite,
         assert [words for words in told if words not in plan] == [], plan
         assert site.root(name, "getent passwd ana || echo none").strip() == "none", "a preview touches nothing"
         assert touched(site.up("-l", name)) == {name: "changed"}
+        assert differences(site, name) == [], "users, groups, sudo, limits and kernel settings, read by testinfra"
         assert people.says("ana", "ana", "id -nG")[1].split() == ["ana", "ml"]
         assert people.says("ana", "ana-old", "sudo -n /usr/bin/id -u; ulimit -Hn") == (0, "0\n4096")
         assert people.says("bob", "bob", "sudo -n /usr/bin/id")[0] != 0, "only the command that is named"

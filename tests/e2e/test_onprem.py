@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.e2e.reading import differences
 from tests.e2e.site import LabSite, touched
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
@@ -25,6 +26,17 @@ def test_a_second_up_runs_no_task_and_says_so(site: LabSite) -> None:
     text = site.run("up", "--target", "onprem", "--yes").stdout
     assert "0 tasks run, 0 changes" in text
     assert site.drift().status == 0
+
+
+def test_who_shares_nothing_with_the_probe_reads_the_same(site: LabSite) -> None:
+    """Read by testinfra: packages, holds, services, files, ports and the driver are as spec and lock say."""
+    assert {name: differences(site, name) for name in site.names} == {name: [] for name in site.names}
+    name = site.train[0]
+    site.root(name, "apt-mark unhold libcuda1 && systemctl disable docker")
+    try:
+        assert differences(site, name) == ["libcuda1 is not held", "docker runs: True, is enabled: False"]
+    finally:
+        site.root(name, "apt-mark hold libcuda1 && systemctl enable docker")
 
 
 def test_the_record_on_a_host_is_no_evidence(site: LabSite) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gpuprov.lab.aws.volumes import Device
+from tests.e2e.reading import differences
 from tests.e2e.site import LabSite, touched
 
 pytestmark = [pytest.mark.lab, pytest.mark.matrix, pytest.mark.timeout(900)]
@@ -37,6 +38,7 @@ def test_the_life_of_a_disk(fresh_lab: Callable[..., LabSite], disk: Device) -> 
     plan = site.run("preview", "--target", "onprem").stdout
     assert f"format   {LINK} empty -> ext4" in plan
     assert touched(site.up()) == {name: "changed"}
+    assert differences(site, name) == []
     site.root(name, "findmnt -n /data/scratch && echo precious > /data/scratch/file")
     assert touched(site.up()) == {name: "satisfied"}
     assert site.drift().status == 0
