@@ -46,6 +46,27 @@ def test_a_recorded_state_gives_hosts_volumes_and_what_is_pending(place: StackPl
     assert found.made.resources == len(found.resources) == 7
 
 
+def test_a_state_is_parsed_once_for_each_content(place: StackPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    real = state.parse_checkpoint
+
+    def counted(text: str) -> Any:
+        parsed.append(text)
+        return real(text)
+
+    monkeypatch.setattr(state, "parse_checkpoint", counted)
+    first = json.dumps({**json.loads(recorded("pending")), "of": str(place.folder)})
+    put(place, first)
+    assert state.read_state(place) == state.read_state(place)
+    put(place, first + "\n")
+    state.read_state(place)
+    assert parsed == [first, first + "\n"]
+    put(place, "{")
+    for _ in range(2):
+        with pytest.raises(GpuprovError):
+            state.read_state(place)
+
+
 def test_volumes_and_buckets_go_by_the_names_of_the_spec() -> None:
     def row(kind: str, name: str, **more: Any) -> dict[str, Any]:
         return {"urn": f"urn:pulumi:train::gpuprov-aws::{kind}::{name}", "type": kind, "custom": True, **more}

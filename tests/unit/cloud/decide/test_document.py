@@ -1,4 +1,5 @@
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,8 @@ from cloud_builders import (
     BASE,
     BUILDER_TYPE,
     KEYS,
+    REGION,
+    STORAGE,
     TYPE,
     ZONES,
     cloud_document,
@@ -108,6 +111,30 @@ def builder(**arguments: Any) -> Document:
     spec = cloud_spec()
     given: dict[str, Any] = {"zones": ZONES, "login_keys": KEYS}
     return builder_document(spec, cloud_lock(), spec.pools["train"], **given | arguments)
+
+
+def calls_for(hosts: int) -> int:
+    """How many calls it takes to decide about so many hosts, each with a volume that stands."""
+    names = tuple(f"h{number}" for number in range(hosts))
+    spec = cloud_spec(cloud_pool(hosts=names), storage={"scratch": STORAGE["scratch"]})
+    there = StandingVolume(zone=f"{REGION}a", size_gib=500, iops=3000, throughput=125, device="/dev/sdf", tags={})
+    standing = Standing(volumes={f"scratch/{name}": there for name in names})
+    count = 0
+
+    def seen(_frame: object, event: str, _about: object) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    sys.setprofile(seen)
+    try:
+        cloud_document(spec, standing=standing)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_the_work_grows_in_a_line_with_the_hosts() -> None:
+    assert calls_for(160) < 4.4 * calls_for(40)
 
 
 def test_a_builder_stands_alone() -> None:
