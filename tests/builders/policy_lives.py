@@ -267,7 +267,7 @@ def _bare() -> Ground:
 def _role(cloud: Cloud, name: str) -> None:
     iam = cloud.client("iam")
     with suppress(iam.exceptions.EntityAlreadyExistsException):
-        iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(_TRUST))
+        iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(_TRUST), Description="by hand")
         iam.create_instance_profile(InstanceProfileName=name)
         iam.add_role_to_instance_profile(InstanceProfileName=name, RoleName=name)
 

@@ -57,6 +57,8 @@ def _looking(ground: Ground) -> Iterator[Grant]:
     extra |= each("preview up import", "DescribeCapacityReservations", prefix=_P) if ground.reservations else {}
     shares = "preview up destroy" if ground.shares else "up destroy"
     extra |= each(shares, "elasticfilesystem:DescribeFileSystems")
+    # Who ends a mount target asks for it until it is gone: it belongs to no file system then.
+    extra |= each("preview up destroy", "elasticfilesystem:DescribeMountTargets") if ground.shares else {}
     extra |= each("preview up image import", "DescribeVpcEndpointServices", prefix=_P) if ground.services else {}
     extra |= each("preview up destroy", "DescribeLaunchTemplateVersions", prefix=_P) if ground.efa else {}
     # Listings know no resources: they are allowed whole, in one region.

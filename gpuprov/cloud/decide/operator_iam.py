@@ -64,7 +64,7 @@ def _roles(ground: Ground, roles: list[str]) -> Iterator[Grant]:
         sid="KeepRoles",
         actions=each(_STACK, "GetRolePolicy ListAttachedRolePolicies ListRolePolicies ListRoleTags", prefix=_P)
         | each("up destroy", "DeleteRole DeleteRolePolicy ListInstanceProfilesForRole", prefix=_P)
-        | each("up import", "TagRole", prefix=_P)
+        | each("up import", "TagRole UpdateRole", prefix=_P)
         | each("up", "UntagRole", prefix=_P),
         resources=dict.fromkeys(roles, _STACK),
     )

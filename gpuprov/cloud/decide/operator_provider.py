@@ -1,4 +1,4 @@
-"""What the real AWS provider does beside what was tried here, by its source: changes, not reads.
+"""What the real AWS provider and its services do beside what was tried here, by their documents: changes, not reads.
 
 All of it is marked as unproved; the reads stand beside those that were tried, in statements `...AsTheProvider`.
 """
@@ -22,6 +22,13 @@ def provider_grants(ground: Ground) -> Iterator[Grant]:
             actions=each(ENDING, "CancelSpotInstanceRequests", prefix=_P),
             resources={ground.ec2("spot-instances-request"): ENDING},
             unproved=f"{_SOURCE}/ec2_instance.go (resourceInstanceDelete fails where it may not)",
+        )
+    if ground.roles:
+        yield Grant(
+            sid="DescribeRolesAsTheProvider",
+            actions=each("up import", "iam:UpdateRoleDescription"),
+            resources={ground.iam("role", name): "up import" for name in ground.roles},
+            unproved="hashicorp/terraform-provider-aws, internal/service/iam/role.go (resourceRoleUpdate)",
         )
     if ground.own_network and ground.services:
         yield Grant(

@@ -39,7 +39,7 @@ def _shares(ground: Ground) -> Iterator[Grant]:
     systems = f"arn:{ground.partition}:elasticfilesystem:{ground.region}:{ground.account}:file-system/*"
     yield Grant(
         sid="LookAtShares",
-        actions=each(_STACK, "DescribeMountTargetSecurityGroups DescribeMountTargets", prefix=_EFS),
+        actions=each(_STACK, "DescribeMountTargetSecurityGroups", prefix=_EFS),
         resources={systems: _STACK},
         condition=ground.ours,
     )

@@ -52,7 +52,8 @@ class Role:
 
     def update(self, call: Call, identity: str, olds: Known, news: Known) -> None:
         """The trust policy, the description, the session's length, the boundary, and tags."""
-        if changed("assumeRolePolicy", olds, news):
+        trust = _document(olds.get("assumeRolePolicy"), news["assumeRolePolicy"])
+        if trust != news["assumeRolePolicy"]:  # one that means the same is no change to the real provider either
             call.iam("update_assume_role_policy", RoleName=identity, PolicyDocument=news["assumeRolePolicy"])
         if changed("description", olds, news) or changed("maxSessionDuration", olds, news):
             call.iam(
