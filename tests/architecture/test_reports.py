@@ -11,13 +11,14 @@ INDEX = TESTS / "cases" / "reports" / "index.yaml"
 BOOK = yaml.safe_load(INDEX.read_text(encoding="utf-8"))
 ID = re.compile(r"(?<!NVIDIA )\bA\d\d\b(?!-)")
 """Some GPUs are called as some reports are: `NVIDIA A10`, `A10-24GB`."""
+MERE = re.compile(r'\s*(#|"A\d\d",?$)')
 ELSEWHERE = re.compile(r"^elsewhere:.*", re.MULTILINE | re.DOTALL)
 """Ids that a file of cases says are tested in another one."""
 
 
 def named(text: str) -> set[str]:
-    """The ids in a file, without those of comments."""
-    lines = [line for line in ELSEWHERE.sub("", text).splitlines() if not line.lstrip().startswith("#")]
+    """The ids in a file, without those of comments and of mere lists."""
+    lines = [line for line in ELSEWHERE.sub("", text).splitlines() if not MERE.match(line)]
     return {found for line in lines for found in ID.findall(line)}
 
 

@@ -101,6 +101,7 @@ def test_hosts_with_efa_have_the_urns_they_always_had(run: Run) -> None:
 
 
 def test_a_host_with_efa_leaves_its_network_to_its_template(run: Run) -> None:
+    """A41: a way out to everywhere is not enough for EFA, so that the group names itself in both directions."""
     found = run(fabric_document()).resources
     instance = found["instance.train-a"].inputs
     name = "gpuprov-train-train-p5.48xlarge-us-east-1a"
@@ -112,7 +113,6 @@ def test_a_host_with_efa_leaves_its_network_to_its_template(run: Run) -> None:
     assert {each["deleteOnTermination"] for each in interfaces} == {"true"}
     assert not any("associatePublicIpAddress" in each for each in interfaces)
     assert interfaces[1]["interfaceType"] == "efa-only"
-    # A41: a way out to everywhere is not enough for EFA: the group names itself in both directions.
     for direction in ("ingress.members", "egress.members"):
         rule = found[direction].inputs
         assert rule["referencedSecurityGroupId"] == rule["securityGroupId"]
