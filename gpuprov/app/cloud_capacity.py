@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from gpuprov.app.cloud_efa import told_of_efa
 from gpuprov.app.cloud_site import CloudSite
 from gpuprov.cloud.decide.market import differs
 from gpuprov.cloud.decide.quotas import Needed, counted_types, judge_quotas, needed
@@ -48,7 +49,7 @@ def look_at_capacity(
 
     Returns:
         Why the run must not go on: GP-CLOUD-051 for each quota that is too small. What is to be known: quotas that the
-        caller may not look at, hosts bought otherwise, blocks that end, zones that are tried.
+        caller may not look at, hosts bought otherwise, blocks that end, zones that are tried; what `told_of_efa` tells.
     """
     refused, unseen = _small_quotas(place, document, resources, standing)
     return refused, (*unseen, *_told(place, document, resources, standing, reserved))
@@ -95,7 +96,7 @@ def _told(
     instances = cast("list[dict[str, Any]]", document["instances"])
     new = {row["pool"]: row for row in instances if f"instance.{row['name']}" in made}
     staying = {row["name"] for row in instances if f"instance.{row['name']}" not in made}
-    told: list[Diagnostic] = []
+    told = [*told_of_efa(place.site.spec, document)]
     for pool in place.site.spec.pools.values():
         if pool.cloud is not None:
             told += _otherwise(pool, standing, staying)

@@ -12,7 +12,6 @@ from gpuprov.app.access import Access
 from gpuprov.app.cloud_by_hand import found_by_hand
 from gpuprov.app.cloud_capacity import look_at_capacity, reserved_capacity
 from gpuprov.app.cloud_cost import cloud_view, cost_change
-from gpuprov.app.cloud_efa import told_of_efa
 from gpuprov.app.cloud_existing import look_for_existing
 from gpuprov.app.cloud_hosts import coming_up, fleet_of, forget_gone, names_within, only, sort_hosts
 from gpuprov.app.cloud_images import Start, ids, listed_images, outdated_hosts, starts
@@ -119,8 +118,7 @@ class CloudGround:
         by_hand = found_by_hand(place, state, report) if self._refresh and state.exists else ()
         moving = {_host_of(change) for change in resources.changes if change.action in _MOVING and not change.leftover}
         existing = look_for_existing(place, state.made)  # first: a limit may name hosts that only this look finds
-        limit = self._access.limit
-        asked = None if limit is None else names_within(place.site, limit)
+        asked = None if self._access.limit is None else names_within(place.site, self._access.limit)
         staying = only(state.made, lambda name: name not in moving and (asked is None or name in asked))
         health = place.account.health([host.instance_id for host in state.made.hosts]) if state.made.hosts else {}
         going = as_in_spec(place.site, only(state.made, lambda name: name in moving))
@@ -134,11 +132,10 @@ class CloudGround:
         new = _new_hosts(resources, self._document, found, place.site.spec.storage)
         self._refuse_limit(new)
         outdated = outdated_hosts(staying, listed_images(place.site), found)
+        cost = cost_change(state, self._document, health, place.site.spec)
         return Found(
             fleet=self._fleet,
-            resources=replace(
-                resources, new_hosts=new, cost=cost_change(state, self._document, health, place.site.spec)
-            ),
+            resources=replace(resources, new_hosts=new, cost=cost),
             absent=absent,
             view=cloud_view(state, health, place.site.spec, place.cloud.region),
             diagnostics=(
@@ -146,7 +143,6 @@ class CloudGround:
                 *by_hand,
                 *told,
                 *capacity,
-                *told_of_efa(place.site.spec, self._document),
                 *told_of_end(place.site, state),
                 *waited,
                 *outdated,
