@@ -72,3 +72,14 @@ def whole(new_trial: Callable[[ExitStack], Trial]) -> Counter[str]:
         clean = new_trial(ending)
         assert clean.stack().apply(clean.asked, report=ignore_progress).diagnostics == ()
         return clean.counts()
+
+
+@pytest.fixture(scope="session")
+def whole_site(new_site: Callable[[ExitStack], Site]) -> Counter[str]:
+    """How many of each kind `up` makes that nothing ever struck."""
+    with ExitStack() as ending:
+        site = new_site(ending)
+        done = site.run("up")
+        assert done.status == 0, done
+        assert site.run("up").status == 0
+        return site.counts()

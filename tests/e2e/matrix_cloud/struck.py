@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from gpuprov.cloud.state import read_state
 from gpuprov.cloud.state_lock import read_lock
 from gpuprov.cloud.types import StackPlace
 from gpuprov.lab.aws.faults import Fault
-from tests.e2e.account import Account
+from tests.e2e.account import Account, storage_names
 from tests.e2e.matrix_cloud.paper import write_site
 
 ROOT = Path(__file__).parents[3]
@@ -29,7 +29,7 @@ PRESSES = 0.5
 """Seconds between two presses of Ctrl-C."""
 IN_THE_MIDDLE = frozenset({"gone", "killed", "stopped", "stopped twice"})
 """Kinds of faults that are no answer of AWS: a person or the kernel ends a process while an answer is awaited."""
-LIMIT = 180.0
+LIMIT = 600.0
 """Seconds after which a command hangs."""
 LISTED = {
     "aws:ec2/vpc:Vpc": "Vpcs",
@@ -58,6 +58,11 @@ class Ended:
     """Code, severity and sentence of each diagnostic."""
     text: str
     """All that it printed, for a failed assertion."""
+
+    @property
+    def summed(self) -> list[str]:
+        """The codes of its errors, or its status where it tells none."""
+        return sorted(self.errors) or [f"status {self.status}"]
 
     @property
     def errors(self) -> set[str]:
@@ -217,6 +222,16 @@ class Site:
         known = {f"{LISTED[row.type]} {row.id}" for row in state.resources.values() if row.type in LISTED}
         return sorted(known - self.listing())
 
+    def held(self) -> list[str]:
+        """Names of the storages that the state holds."""
+        return storage_names(read_state(self._place("train")).resources)
+
+    def edit(self, old: str, new: str) -> None:
+        """Change the spec."""
+        text = self.path.read_text(encoding="utf-8")
+        assert old in text, f"{old!r} is not in\n{text}"
+        self.path.write_text(text.replace(old, new), encoding="utf-8")
+
     def _engine(self) -> int | None:
         for name in ("train", "train-image-train"):
             holder = read_lock(self._place(name))
@@ -226,3 +241,20 @@ class Site:
 
     def _place(self, name: str) -> StackPlace:
         return StackPlace(name=name, folder=self.path.parent / ".gpuprov" / "cloud", environment={}, region=REGION)
+
+
+def note(name: str, told: Iterable[str], left: Sequence[str], lost: Sequence[str], began: float) -> None:
+    """Add a row to the table, where one is asked for.
+
+    Args:
+        name: what was tried.
+        told: the codes of the command that was struck, or how its process ended.
+        left: what is in the account and should not be.
+        lost: what should be there and is not.
+        began: when the trial began, by the clock that only rises.
+    """
+    path = os.environ.get("MATRIX_CLOUD_TABLE")
+    if path:
+        cells = (name, ", ".join(told), len(left), len(lost), f"{time.monotonic() - began:.1f}")
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(f"| {' | '.join(map(str, cells))} |\n")

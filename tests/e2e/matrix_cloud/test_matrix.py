@@ -1,6 +1,5 @@
 """Fault x resource type: after the fault and one recovery and run, the account holds what the state knows, once."""
 
-import os
 import time
 from collections import Counter
 from pathlib import Path
@@ -10,7 +9,8 @@ import pytest
 import yaml
 
 from gpuprov.model.progress import ignore_progress
-from tests.e2e.matrix_cloud.trial import Outcome, Trial
+from tests.e2e.matrix_cloud.struck import note
+from tests.e2e.matrix_cloud.trial import Trial
 
 CASES = yaml.safe_load((Path(__file__).parents[2] / "cases" / "matrix_cloud" / "cases.yaml").read_text())
 FAULTS = {fault["id"]: fault for fault in CASES["faults"]}
@@ -22,7 +22,7 @@ QUICK = [
 ]
 
 pytestmark = [
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
     # An engine that fails or is killed leaves the SDK's own event loop unclosed (SDK 3.272, 2026-11-30).
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -48,19 +48,10 @@ def strike(case: tuple[str, dict[str, Any], dict[str, Any]], trial: Trial, expec
         told += (now := trial.struck(one, place["action"], wanted))
         assert set(now) & set(one["codes"]), now
     assert trial.go_on(wanted) == ()
-    found = trial.outcome(expected, told, began)
-    note(name(case), found)
+    found = trial.outcome(expected, told)
+    note(name(case), found.told, found.orphans, found.missing, began)
     assert (found.orphans, found.missing) == ([], [])
     assert trial.stack().preview(wanted, report=ignore_progress).empty
-
-
-def note(case: str, found: Outcome) -> None:
-    """Add a row to the table, where one is asked for."""
-    path = os.environ.get("MATRIX_CLOUD_TABLE")
-    if path:
-        cells = (case, ", ".join(found.told), len(found.orphans), len(found.missing), f"{found.seconds:.1f}")
-        with Path(path).open("a", encoding="utf-8") as file:
-            file.write(f"| {' | '.join(map(str, cells))} |\n")
 
 
 @pytest.mark.matrix

@@ -45,7 +45,6 @@ class Outcome:
     """In the account and not expected there, or not known to the state."""
     missing: list[str]
     """Expected, or known to the state, and not in the account; what held data among them."""
-    seconds: float
 
 
 @dataclass(kw_only=True)
@@ -103,7 +102,7 @@ class Trial:
         stack.preview(document, report=ignore_progress)
         return stack.apply(document, report=ignore_progress).diagnostics
 
-    def outcome(self, expected: Counter[str], told: list[str], began: float) -> Outcome:
+    def outcome(self, expected: Counter[str], told: list[str]) -> Outcome:
         """Compare the account with what belongs there and with the state."""
         there, counts, state = self.listing() - self.before, self.counts(), self.stack().state()
         known = {f"{LISTED[row.type]} {row.id}" for row in state.resources.values() if row.type in LISTED}
@@ -112,7 +111,6 @@ class Trial:
             told=told,
             orphans=sorted((counts - expected).elements()),
             missing=sorted([*(expected - counts).elements(), *(known - there)]),
-            seconds=time.monotonic() - began,
         )
 
     def _find(self, token: str, key: str) -> str | None:
