@@ -60,7 +60,8 @@ def terms_options(command: Command) -> Command:
     return click.option(
         "--take-over",
         is_flag=True,
-        help="Remove packages of another origin that stand in the stack's place; the plan shows them.",
+        help="Remove what stands in the stack's place: packages of another origin, a driver from a .run file (by its"
+        " own uninstaller). The plan shows them.",
     )(disturb_option(command))
 
 
