@@ -97,10 +97,15 @@ def _judge(backend: Any, nics: list[dict[str, Any]], type_: str) -> None:
     zones = {backend.get_subnet(nic["SubnetId"]).availability_zone for nic in nics if nic.get("SubnetId")}
     if len(zones) > 1:
         raise refusal(_COMBINATION, f"Network interfaces are in different zones: {', '.join(sorted(zones))}.")
-    _judge_cards(nics, type_)
+    judge_cards(nics, type_)
 
 
-def _judge_cards(nics: list[dict[str, Any]], type_: str) -> None:
+def judge_cards(nics: list[dict[str, Any]], type_: str) -> None:
+    """Refuse what the network cards of a type do not take, as DescribeInstanceTypes tells them.
+
+    Raises:
+        Exception: EC2's error.
+    """
     network = INSTANCE_TYPES.get(type_, {}).get("NetworkInfo", {})
     adapters = [nic for nic in nics if _kind(nic) in {_EFA, _ONLY}]
     if adapters and not network.get("EfaSupported"):

@@ -5,8 +5,12 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 from lab_account import IMAGE, Cloud
+from moto.ec2.models.instance_types import INSTANCE_TYPES
 
-from gpuprov.lab.aws.efa import template_parts
+from gpuprov.catalog.efa import interfaces
+from gpuprov.catalog.load import rows
+from gpuprov.catalog.rows_cloud import EfaLayoutRow
+from gpuprov.lab.aws.efa import judge_cards, template_parts
 from gpuprov.lab.aws.request import ApiRequest
 
 pytestmark = pytest.mark.slow  # starts other programs or AWS's stand-in: not for `make quick`
@@ -160,3 +164,12 @@ def test_a_template_shows_the_tags_that_it_has(paper_cloud: Cloud) -> None:
     ec2.create_tags(Resources=[made["LaunchTemplate"]["LaunchTemplateId"]], Tags=[{"Key": "role", "Value": "cpu"}])
     found = ec2.describe_launch_templates(Filters=[{"Name": "tag:role", "Values": ["cpu"]}])["LaunchTemplates"]
     assert [row["Tags"] for row in found] == [[{"Key": "role", "Value": "cpu"}]]
+
+
+def test_the_cards_of_each_type_take_the_layouts_of_the_catalog() -> None:
+    known = [row for row in rows(EfaLayoutRow) if row.knows("interfaces") and row.instance in INSTANCE_TYPES]
+    assert len(known) > 30
+    for row in known:
+        laid = interfaces(row.instance, row.layout)
+        kinds = [each.kind.replace("ena", "interface") for each in laid]
+        judge_cards([nic(k, each.card, each.device) for k, each in zip(kinds, laid, strict=True)], row.instance)
