@@ -228,7 +228,7 @@ def _changing(ground: Ground) -> Grant:
     services = " ModifyVpcEndpoint" if ground.own_network and (ground.nat or ground.services) else ""
     return Grant(
         sid="ChangeOurs",
-        actions=each(MAKING, f"{_GROUPS} RevokeSecurityGroupEgress RunInstances{network}{nat}", prefix=_P)
+        actions=each(MAKING, f"{_GROUPS} RunInstances{network}{nat}", prefix=_P)
         | (settings if ground.own_network else {})
         | each(
             "up", f"ModifyInstanceMetadataOptions ModifySecurityGroupRules ModifyVolume{services}{routes}", prefix=_P
