@@ -46,6 +46,8 @@ def apply_in_zones(
     """
     changed: dict[str, ResourceChange] = {}
     tried: dict[str, frozenset[str]] = {}
+    held: tuple[Diagnostic, ...] = ()
+    asked = named
     while True:
         applied = stack.apply(
             document, replace=named, report=report, cancel=cancel, refresh=refresh, keep_going=keeps_going(spec)
@@ -56,15 +58,17 @@ def apply_in_zones(
         more = None if cancel.is_set() else next_zones(spec, document, applied, tried)
         if more is None:
             break
-        named = fresh_volumes(document, applied)
+        named = fresh_volumes(document, applied, asked)
         try:
             document = decide(named, more)
         except GpuprovError:
-            break  # no zone that is left offers the type: what AWS said of the last one is the cause
+            # No zone that is left offers the type, or serves: what AWS said of the last one is the cause.
+            held = held_by_volumes(document, applied)
+            break
         tried = more
         report(Progress(phase=PHASE, subject=spec.name, text=moved_on(tried).summary))
     applied = within_min_hosts(spec, document, applied)
-    return replace(applied, diagnostics=(*([moved_on(tried)] if tried else []), *applied.diagnostics))
+    return replace(applied, diagnostics=(*([moved_on(tried)] if tried else []), *held, *applied.diagnostics))
 
 
 def keeps_going(spec: Spec) -> bool:
@@ -105,12 +109,38 @@ def next_zones(
     return out if failed else None
 
 
-def fresh_volumes(document: Document, applied: Applied) -> tuple[str, ...]:
-    """Volumes (`STORAGE/HOST`) of hosts that could not be made: those that this very run made, and nothing used."""
+def fresh_volumes(document: Document, applied: Applied, asked: Collection[str] = ()) -> tuple[str, ...]:
+    """Volumes (`STORAGE/HOST`) of hosts that could not be made: those that this very run made, and nothing used.
+
+    Args:
+        document: what was asked for.
+        applied: how that ended.
+        asked: names of volumes that may be made anew in any case.
+    """
     made = {host.name for host in applied.made.hosts}
     changed = {change.address for change in applied.changed}
     volumes = cast("list[dict[str, Any]]", document["volumes"])
-    return tuple(row["name"] for row in volumes if row["host"] not in made and f"volume.{row['name']}" in changed)
+    free = changed | {f"volume.{name}" for name in asked}
+    return tuple(row["name"] for row in volumes if row["host"] not in made and f"volume.{row['name']}" in free)
+
+
+def held_by_volumes(document: Document, applied: Applied) -> tuple[Diagnostic, ...]:
+    """What is told of hosts that were tried in one zone alone, because volumes of an earlier run stand there."""
+    made, fresh = {host.name for host in applied.made.hosts}, fresh_volumes(document, applied)
+    rows = cast("list[dict[str, Any]]", document["volumes"])
+    names = [row["name"] for row in rows if row["host"] not in made and row["name"] not in fresh]
+    if not names:
+        return ()
+    return (
+        Diagnostic(
+            code="GP-CLOUD-055",
+            severity=Severity.NOTE,
+            summary=f"no other zone was tried: hosts stay where their volumes are ({', '.join(names)})",
+            hint="where nothing is on them, they can be made anew in a zone with capacity: `gpuprov up --target cloud "
+            + " ".join(f"--replace {name}" for name in names)
+            + "`",
+        ),
+    )
 
 
 def within_min_hosts(spec: Spec, document: Document, applied: Applied) -> Applied:

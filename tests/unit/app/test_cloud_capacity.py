@@ -234,6 +234,22 @@ def test_all_zones_without_capacity_are_tried_once_each(build: Callable[..., Wor
     assert world.converged == []
 
 
+def test_volumes_of_a_run_that_found_no_capacity_hold_their_hosts_and_the_way_out_is_told(
+    build: Callable[..., World],
+) -> None:
+    world = build(network="zones: [us-east-1a, us-east-1b]")
+    world.stack.full = {"us-east-1a", "us-east-1b"}
+    assert "no other zone" not in " ".join(d.summary for d in world.up().diagnostics)
+    world.stack.full = {"us-east-1a"}
+    result = world.up()
+    assert result.status is ExitStatus.FAILED
+    (told,) = [d for d in result.diagnostics if d.summary.startswith("no other zone was tried")]
+    assert (told.code, told.severity) == ("GP-CLOUD-055", Severity.NOTE)
+    assert "--replace scratch/train-a --replace scratch/train-b`" in told.hint
+    assert world.up(replace=("scratch/train-a", "scratch/train-b")).status is ExitStatus.DONE
+    assert {zone for *_, zone in bought(world).values()} == {"us-east-1b"}
+
+
 def test_a_pool_that_came_up_in_part_is_not_torn_apart(build: Callable[..., World]) -> None:
     world = build(network="zones: [us-east-1a, us-east-1b]")
     world.stack.fails["instance.train-b"] = Diagnostic(code="GP-CLOUD-008", address="instance.train-b", summary="none")
