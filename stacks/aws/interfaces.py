@@ -41,8 +41,12 @@ def connected(
             "vpc_security_group_ids": [network.group.id],
             "associate_public_ip_address": public,
         }
-    # Subnet and groups are the interfaces': EC2 refuses both beside them.
-    return {"launch_template": {"name": template, "version": "$Latest"}}
+    # Subnet and groups are the interfaces': EC2 refuses both beside them. The address is the template's too; without a
+    # subnet the provider sends nothing of it (ec2_instance.go, buildInstanceOpts, read 2026-11-30), and sees a change.
+    return {
+        "launch_template": {"name": template, "version": "$Latest"},
+        "associate_public_ip_address": public,
+    }
 
 
 def _interface(interface: Interface, subnet: pulumi.Input[str], network: MadeNetwork) -> dict[str, Any]:

@@ -107,7 +107,9 @@ def test_a_host_with_efa_leaves_its_network_to_its_template(run: Run) -> None:
     name = "gpuprov-train-train-p5.48xlarge-us-east-1a"
     assert instance["launchTemplate"] == {"name": name, "version": "$Latest"}
     # EC2 refuses these beside interfaces.
-    assert not {"subnetId", "vpcSecurityGroupIds", "associatePublicIpAddress"} & set(instance)
+    assert not {"subnetId", "vpcSecurityGroupIds"} & set(instance)
+    # The template gives the address; a change of it is seen here, and is another instance.
+    assert instance["associatePublicIpAddress"] is False
     interfaces = found[f"launch_template.{name}"].inputs["networkInterfaces"]
     assert len(interfaces) == 33
     assert {each["deleteOnTermination"] for each in interfaces} == {"true"}

@@ -219,9 +219,12 @@ class Instance:
 
 
 def _interfaces(inputs: Known) -> Values:
-    """Return where the instance is connected; a public address can be asked for on an interface only."""
+    """Return where the instance is connected; a public address can be asked for on an interface only.
+
+    Without a subnet the provider makes no interface of its own, and asks for no address: a template may.
+    """
     public = inputs.get("associatePublicIpAddress")
-    if public is None:
+    if public is None or inputs.get("subnetId") is None:
         return {
             "SubnetId": inputs.get("subnetId"),
             "PrivateIpAddress": inputs.get("privateIp"),
