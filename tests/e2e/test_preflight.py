@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.e2e import runfile
+from tests.e2e.reading import differences
 from tests.e2e.site import Ended, LabSite, touched
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
@@ -135,3 +137,19 @@ def test_a_take_over_removes_and_installs_in_one_transaction(fresh_lab: Callable
         ["docker.io installed", "nvidia-driver-site config-files"],
     )
     assert set(touched(site.up()).values()) == {"satisfied"}
+
+
+@pytest.mark.matrix
+def test_a_driver_from_a_run_file_goes_by_its_own_uninstaller(fresh_lab: Callable[..., LabSite]) -> None:
+    site = fresh_lab("run", train=1)
+    site.run("lock")
+    (name,) = site.names
+    runfile.install(site, name, old(site))
+    assert site.root(name, "cat /sys/module/nvidia/version").strip() == old(site)
+    assert site.up(expect=5).codes == ["GP-PRE-002"]
+    assert site.up("--take-over", expect=5).codes == ["GP-BACK-001"]
+    ended = site.up("--take-over", "--no-rollback")
+    assert [(host["state"], host["rebooted"]) for host in ended.body["hosts"]] == [("changed", True)]
+    assert site.root(name, "ls -d /usr/bin/nvidia-uninstall /var/lib/nvidia 2>/dev/null || true") == ""
+    assert differences(site, name) == []
+    assert touched(site.up()) == {name: "satisfied"}
