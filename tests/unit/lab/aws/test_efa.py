@@ -173,3 +173,11 @@ def test_the_cards_of_each_type_take_the_layouts_of_the_catalog() -> None:
         laid = interfaces(row.instance, row.layout)
         kinds = [each.kind.replace("ena", "interface") for each in laid]
         judge_cards([nic(k, each.card, each.device) for k, each in zip(kinds, laid, strict=True)], row.instance)
+
+
+def test_a_single_adapter_may_have_a_public_address(paper_cloud: Cloud) -> None:
+    ec2 = paper_cloud.client("ec2")
+    asked = [nic("efa", 0, 0, AssociatePublicIpAddress=True)]
+    made = launch(ec2, asked, type_="g6.8xlarge", subnet=paper_cloud.subnet(ec2, public=False))
+    assert shown(ec2, made["InstanceId"]) == [("efa", 0, 0, True)]
+    assert paper_cloud.row(ec2, made["InstanceId"])["PublicIpAddress"]
