@@ -64,11 +64,10 @@ def test_up(site: Site, whole_site: Counter[str], place: dict[str, Any], fault: 
 @pytest.mark.parametrize(("place", "fault"), cases("destroy"))
 def test_destroy_leaves_data_and_nothing_else(site: Site, place: dict[str, Any], fault: dict[str, Any]) -> None:
     assert site.run("up").status == 0
-    s3 = site.client("s3")
     data = {line for line in site.there() if line.startswith("bucket ")}
     data |= {f"Volumes {row['VolumeId']}" for row in _volumes(site)}
     (bucket,) = (line.partition(" ")[2] for line in data if line.startswith("bucket "))
-    s3.put_object(Bucket=bucket, Key="raw/one", Body=b"data")
+    site.put(bucket, "raw/one", b"data")
     began = time.monotonic()
     told = strike(site, place, fault, "destroy")
     again = site.run("destroy")
@@ -76,14 +75,14 @@ def test_destroy_leaves_data_and_nothing_else(site: Site, place: dict[str, Any],
     orphans, lost = sorted(site.there() - data), sorted(data - site.there())
     note(name("destroy", place, fault), told, orphans, lost, began)
     assert (orphans, lost, site.strangers()) == ([], [], [])
-    assert s3.get_object(Bucket=bucket, Key="raw/one")["Body"].read() == b"data"
+    assert site.get(bucket, "raw/one") == b"data"
 
 
 @pytest.mark.parametrize(("place", "fault"), cases("destroy --delete-data"))
 def test_destroy_with_data_leaves_nothing(site: Site, place: dict[str, Any], fault: dict[str, Any]) -> None:
     assert site.run("up").status == 0
     (bucket,) = (line.partition(" ")[2] for line in site.there() if line.startswith("bucket "))
-    site.client("s3").put_object(Bucket=bucket, Key="raw/one", Body=b"data")
+    site.put(bucket, "raw/one", b"data")
     began = time.monotonic()
     told = strike(site, place, fault, "destroy", "datasets", "scratch")
     # What is gone already can be named no more.
