@@ -81,8 +81,6 @@ def test_destroy_leaves_data_and_nothing_else(site: Site, place: dict[str, Any],
 @pytest.mark.parametrize(("place", "fault"), cases("destroy --delete-data"))
 def test_destroy_with_data_leaves_nothing(site: Site, place: dict[str, Any], fault: dict[str, Any]) -> None:
     assert site.run("up").status == 0
-    (bucket,) = (line.partition(" ")[2] for line in site.there() if line.startswith("bucket "))
-    site.put(bucket, "raw/one", b"data")
     began = time.monotonic()
     told = strike(site, place, fault, "destroy", "datasets", "scratch")
     # What is gone already can be named no more.
