@@ -4,7 +4,7 @@ SEED ?= 1
 # Where this is set, every start of Python, Ansible's too, would compile its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick matrix matrix-cloud scan-policy setup lock benchmark-lock benchmark-startup benchmark-onprem clean
+.PHONY: help demo test quick matrix matrix-cloud scan-policy setup lock benchmark-lock benchmark-startup benchmark-onprem benchmark-cloud clean
 
 help: ## Print this help
 	@echo "usage: make TARGET"
@@ -52,6 +52,10 @@ benchmark-startup: ## Measure how long the command line takes to start
 benchmark-onprem: ## Measure `up` on a lab beside bare apt-get, ansible-playbook and pyinfra (needs root)
 	@bash .ci/setup lab
 	@bash .ci/as-root .venv/bin/python tests/benchmarks/onprem.py
+
+benchmark-cloud: ## Measure the cloud half beside the bare engine: 2, 50, 500 instances on paper (no node is booted)
+	@bash .ci/setup test
+	@.venv/bin/python tests/benchmarks/cloud.py
 
 clean: ## Remove what the targets made in this folder
 	@bash .ci/clean
