@@ -26,14 +26,15 @@ def s3_grants(ground: Ground) -> Iterator[Grant]:
             "GetBucketOwnershipControls GetBucketPolicy GetBucketPublicAccessBlock GetBucketTagging"
             " GetBucketVersioning GetEncryptionConfiguration GetLifecycleConfiguration ListBucket",
             prefix=_P,
-        ),
+        )
+        | each("import", "GetBucketLocation", prefix=_P),
         resources=buckets,
     )
     yield Grant(
         sid="LookAtBucketsAsTheProvider",
         actions=each(
             _STACK,
-            "GetAccelerateConfiguration GetBucketAcl GetBucketCORS GetBucketLocation GetBucketLogging"
+            "GetAccelerateConfiguration GetBucketAcl GetBucketCORS GetBucketLogging"
             " GetBucketObjectLockConfiguration GetBucketRequestPayment GetBucketWebsite GetReplicationConfiguration",
             prefix=_P,
         ),
