@@ -71,6 +71,8 @@ def policies() -> dict[str, Any]:
         shares=True,
         existing_tags=({"team": "ml"},),
         reservations=("cr-0123456789abcdef0",),
+        reservation_groups=("arn:aws:resource-groups:us-east-1:111122223333:group/gpus",),
+        parameters=("/golden/debian-12", "/aws/service/debian/release/12/latest/amd64"),
         state=("states", "gpu/train"),
         key="awskms://alias/gp",
         delete_data=True,

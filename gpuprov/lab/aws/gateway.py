@@ -172,7 +172,11 @@ class Gateway:
     def _moto_answer(self, environ: dict[str, Any]) -> _Answer:
         """Have moto answer, whole."""
         with self._lock:
-            parts, status, headers = run_wsgi_app(self._moto, environ, buffered=True)
+            try:
+                parts, status, headers = run_wsgi_app(self._moto, environ, buffered=True)
+            except NotImplementedError as error:  # the server answers 500, and the log says for what
+                self._say(f"moto: {error}")
+                raise
             body = b"".join(parts)
         return corrected_status(int(status.split()[0]), body), list(headers), body
 
