@@ -40,6 +40,10 @@ ANSWERS = (
         "several statements together allow the parts of one call: what is new by its tag, what it joins by another",
     ),
     Answer(
+        r"^RESOURCE_STAR elasticfilesystem:DescribeMountTargets$",
+        "who ends a mount target asks for it until it is gone, and belongs to no file system; a look, in one region",
+    ),
+    Answer(
         r"RESOURCE_POLICY_PRIVILEGE_ESCALATION",
         "who makes a bucket writes its policy and its life cycle, and could write others: it is an operator's",
     ),
