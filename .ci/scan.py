@@ -41,7 +41,7 @@ BESIDE = ("requests", "pyyaml", "packaging", "markupsafe")
 """What it takes besides, and leaves to others to bring."""
 SERVICES = ("ec2", "s3", "iam")
 FINDINGS = 3
-"""How Prowler ends when something failed (its documentation, Exit codes, read 2026-11-30)."""
+"""How Prowler ends when something failed (its source, `__main__.py`, read 2026-11-30)."""
 LIMIT = 900
 """Seconds that a scan may take."""
 sys.path.insert(0, str(ROOT / "tests" / "builders"))

@@ -85,7 +85,7 @@ def _shares(ground: Ground) -> Iterator[Grant]:
 def _parameter(ground: Ground, name: str) -> str:
     """ARN of a parameter, whatever its version; public ones have no account in theirs.
 
-    Systems Manager User Guide, Working with public parameters (read 2026-11-30).
+    Not looked up: that ARN of a public one is to be checked in a real account.
     """
     account = "" if name.startswith("/aws/") else ground.account
     return f"arn:{ground.partition}:ssm:{ground.region}:{account}:parameter{name.partition(':')[0]}"

@@ -178,7 +178,7 @@ def _of_s3(call: ApiRequest, row: table.Action) -> Iterator[Asked]:
         resource += f"/{key or '*'}"
     yield Asked(action=f"s3:{call.action}", resource=resource, context=context)
     if source := urllib.parse.unquote(call.parameters.get("CopySource", "")).lstrip("/"):
-        # S3 API Reference, CopyObject: who copies reads the source (read 2026-11-30).
+        # Who copies reads the source.
         yield Asked(action="s3:GetObject", resource=f"arn:aws:s3:::{source.partition('?')[0]}", context=context)
     if call.action == "DeleteObject" and not key:
         yield Asked(action="s3:DeleteObjectVersion", resource=resource, context=context)
@@ -209,7 +209,7 @@ def _of_kms(name: str, given: Mapping[str, tuple[str, ...]], key: str, aliases: 
 
 def _plain(call: ApiRequest, name: str, row: table.Action, given: Mapping[str, tuple[str, ...]], account: str) -> Asked:
     if name == "ssm:GetParameter":
-        # Systems Manager User Guide, Working with public parameters: those have no account (read 2026-11-30).
+        # Public ones have no account in their ARN; taken as known, not looked up.
         parameter = call.parameters.get("Name", "").partition(":")[0]
         owner = "" if parameter.startswith("/aws/") else account
         arn = f"arn:aws:ssm:{call.region}:{owner}:parameter/{parameter.lstrip('/')}"
