@@ -28,7 +28,7 @@ def provider_grants(ground: Ground) -> Iterator[Grant]:
             sid="DescribeRolesAsTheProvider",
             actions=each("up import", "iam:UpdateRoleDescription"),
             resources={ground.iam("role", name): "up import" for name in ground.roles},
-            unproved="hashicorp/terraform-provider-aws, internal/service/iam (update of roles; its source was not read)",
+            unproved="hashicorp/terraform-provider-aws, internal/service/iam (roles; its source was not read)",
         )
     if ground.own_network and ground.services:
         yield Grant(
