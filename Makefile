@@ -4,7 +4,7 @@ SEED ?= 1
 # Where this is set, every start of Python, Ansible's too, would compile its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick matrix matrix-cloud scan-policy setup lock benchmark-lock benchmark-startup benchmark-onprem benchmark-cloud clean
+.PHONY: help demo test quick matrix matrix-cloud scan-policy setup lock benchmark-lock benchmark-startup benchmark-onprem benchmark-cloud scan clean
 
 help: ## Print this help
 	@echo "usage: make TARGET"
@@ -33,6 +33,10 @@ matrix-cloud: ## Every fault of the cloud's fault matrix at each resource, in an
 scan-policy: ## Two scanners read the policies that gpuprov prints (an environment of their own)
 	@bash .ci/setup python
 	@.venv/bin/python .ci/scan_policy.py
+
+scan: ## Prowler reads the account that the lab shows after `up` (an environment of its own)
+	@bash .ci/setup test
+	@.venv/bin/python .ci/scan.py
 
 setup: ## Only the set-up that the other targets do by themselves
 	@bash .ci/setup test
