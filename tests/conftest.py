@@ -16,6 +16,7 @@ import yaml
 from fault_table import show_table
 from file_times import show_times
 from hypothesis import settings
+from sdk_leftovers import pass_over_leftovers
 
 # A law's examples may each take long on a busy machine; the 30 s of a test are the limit. `make quick` tries fewer.
 # CI draws the same examples every time, so that a change fails for what it did; a person's runs draw others.
@@ -88,6 +89,12 @@ def pytest_configure(config: pytest.Config) -> None:
         if name.startswith(_CLEARED_PREFIXES) or name in _CLEARED:
             del os.environ[name]
     sys.addaudithook(_audit)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Pass over what Pulumi's SDK leaves behind; after pytest has set its own hook."""
+    del session
+    pass_over_leftovers()
 
 
 SHARED_LAB = (
