@@ -80,7 +80,10 @@ class Bench:
         argv = ("up", "--target", "onprem", "--yes", "--json", *limit)
         # A shell of no more than one exec: the time and memory are gpuprov's.
         shell = ("sh", "-c", f'exec "$@" >{result} 2>{self.folder}/up.err', "sh", GPUPROV, *argv)
-        sample = once(Command(argv=shell, folder=self.folder))
+        try:
+            sample = once(Command(argv=shell, folder=self.folder))
+        except SystemExit as failed:
+            sys.exit(f"{failed}{(self.folder / 'up.err').read_text()}{result.read_text()}")
         told = json.loads(result.read_text())["hosts"]
         states = [host["state"] for host in told]
         return Up(

@@ -32,6 +32,8 @@ Signed-By: /etc/apt/keyrings/vendor.asc
 END
 apt-get update -q
 DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends -o Dpkg::Use-Pty=0 {packages}
+# gpuprov writes the source itself, with the lock's key: one repository must not have two.
+rm /etc/apt/sources.list.d/vendor.sources
 """
 _DEPLOY = """\
 import json
