@@ -18,11 +18,11 @@ test: ## Every check and every test, those on the lab too (needs root)
 	@bash .ci/setup test
 	@bash .ci/test
 
-quick: ## Format, lint, types, layers, reference, fast tests: under a minute, no root
+quick: ## Format, lint, types, layers, reference, fast tests: two minutes on two cores, no root
 	@bash .ci/setup python
 	@.venv/bin/python .ci/checks.py
 
-matrix: ## Every fault of the fault matrix, and the long trials, on the lab: within an hour (needs root)
+matrix: ## Every fault of the fault matrix, and the long trials, on the lab: about an hour (needs root)
 	@bash .ci/setup test
 	@bash .ci/matrix
 
