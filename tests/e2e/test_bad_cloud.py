@@ -4,7 +4,6 @@ Instances exist in the API only (the lab's fault `boot-off`): no case is about w
 """
 
 import contextlib
-import json
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from broken_state import cut_state, locked_by_another
 
 from gpuprov.lab.aws import faults
 from tests.e2e.account import Account
@@ -86,39 +86,6 @@ def test_ctrl_c_during_an_update_ends_it_in_order(bad: LabSite) -> None:
     assert not made & still, "an instance that was made is recorded, and not made twice"
 
 
-def _state_file(site: LabSite) -> Path:
-    found = [p for p in (site.folder / ".gpuprov").rglob("*.json") if ".pulumi/stacks/" in str(p)]
-    assert len(found) == 1, found
-    return found[0]
-
-
-@contextlib.contextmanager
-def locked_by_another(site: LabSite) -> Iterator[None]:
-    """A lock of the engine, taken on another machine."""
-    state = _state_file(site)
-    folder = state.parents[2] / "locks" / "organization" / state.parent.name / state.stem
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = folder / "00000000-0000-4000-8000-000000000000.json"
-    holder = {"pid": 1, "username": "somebody", "hostname": "elsewhere", "timestamp": "2026-11-30T02:04:42Z"}
-    lock.write_text(json.dumps(holder), encoding="utf-8")
-    try:
-        yield
-    finally:
-        lock.unlink()
-
-
-@contextlib.contextmanager
-def cut_state(site: LabSite) -> Iterator[None]:
-    """Half a state file, as a full disk leaves it."""
-    state = _state_file(site)
-    text = state.read_text(encoding="utf-8")
-    state.write_text(text[: len(text) // 2], encoding="utf-8")
-    try:
-        yield
-    finally:
-        state.write_text(text, encoding="utf-8")
-
-
 _BREAKS = {"locked_by_another": locked_by_another, "cut_state": cut_state}
 
 
@@ -136,5 +103,5 @@ def _broken(case: dict[str, Any], site: LabSite, names: dict[str, str]) -> Itera
         if "fault" in case:
             stack.enter_context(faults.fault(site.env["AWS_ENDPOINT_URL"], **case["fault"]))
         if "break" in case:
-            stack.enter_context(_BREAKS[case["break"]](site))
+            stack.enter_context(_BREAKS[case["break"]](site.folder))
         yield

@@ -150,6 +150,6 @@ def test_a_driver_from_a_run_file_goes_by_its_own_uninstaller(fresh_lab: Callabl
     assert site.up("--take-over", expect=5).codes == ["GP-BACK-001"]
     ended = site.up("--take-over", "--no-rollback")
     assert [(host["state"], host["rebooted"]) for host in ended.body["hosts"]] == [("changed", True)]
-    assert site.root(name, "ls -d /usr/bin/nvidia-uninstall /var/lib/nvidia 2>/dev/null || true") == ""
+    assert site.root(name, "[ ! -e /usr/bin/nvidia-uninstall ] && [ ! -e /var/lib/nvidia ]") == ""
     assert differences(site, name) == []
     assert touched(site.up()) == {name: "satisfied"}

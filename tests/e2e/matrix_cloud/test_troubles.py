@@ -5,7 +5,6 @@ commands. All of them have one account, which is as it was after each.
 """
 
 import contextlib
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from broken_state import cut_state, locked_by_another
 
 from gpuprov.lab.aws.faults import Fault
 from tests.e2e.matrix_cloud.struck import Site, note
@@ -61,29 +61,6 @@ def another_account(site: Site) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def held_state(site: Site) -> Iterator[None]:
-    """A lock of the engine, taken on another machine."""
-    state = _state_file(site)
-    folder = state.parents[2] / "locks" / "organization" / state.parent.name / state.stem
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = folder / "00000000-0000-4000-8000-000000000000.json"
-    holder = {"pid": 1, "username": "somebody", "hostname": "elsewhere", "timestamp": "2026-11-30T02:04:42Z"}
-    lock.write_text(json.dumps(holder), encoding="utf-8")
-    yield
-    lock.unlink()
-
-
-@contextlib.contextmanager
-def broken_state(site: Site) -> Iterator[None]:
-    """Half a state file, as a full disk leaves it."""
-    state = _state_file(site)
-    text = state.read_text(encoding="utf-8")
-    state.write_text(text[: len(text) // 2], encoding="utf-8")
-    yield
-    state.write_text(text, encoding="utf-8")
-
-
-@contextlib.contextmanager
 def lost_state(site: Site) -> Iterator[None]:
     """A folder without the state, as a second checkout has it."""
     folder = site.path.parent / ".gpuprov"
@@ -104,15 +81,10 @@ def fault(site: Site, **what: Any) -> Iterator[None]:
 
 TROUBLES: dict[str, Callable[[Site], contextlib.AbstractContextManager[None]]] = {
     "another account": another_account,
-    "state held elsewhere": held_state,
-    "broken state": broken_state,
+    "state held elsewhere": lambda site: locked_by_another(site.path.parent),
+    "broken state": lambda site: cut_state(site.path.parent),
     "lost state": lost_state,
     "credentials expired": lambda site: fault(site, kind="expired"),
     "everything throttled": lambda site: fault(site, kind="throttled", action="ec2:*"),
     "nothing may be looked at": lambda site: fault(site, kind="denied", action="ec2:Describe*"),
 }
-
-
-def _state_file(site: Site) -> Path:
-    (found,) = (site.path.parent / ".gpuprov").rglob(".pulumi/stacks/*/train.json")
-    return found
