@@ -15,11 +15,13 @@ from gpuprov.app.cloud_records import expected_ids, standing_in
 from gpuprov.app.cloud_site import CloudSite, as_one_step
 from gpuprov.app.ground import Found, Grown
 from gpuprov.app.hosts import Fleet
+from gpuprov.app.leaving import Leaving, leaving_hosts, return_work, stayed, take_off
+from gpuprov.app.left_pools import as_in_spec, with_left_pools, without_drain
 from gpuprov.cloud.decide.document import data_document, standing_document
 from gpuprov.cloud.judgement import judge
 from gpuprov.cloud.recovery import explain
 from gpuprov.cloud.state import StackState
-from gpuprov.cloud.types import Applied, Document
+from gpuprov.cloud.types import Applied, Document, Made
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Progress, Report
 from gpuprov.model.resource import ResourceChange, ResourcePlan, ResourceResult
@@ -30,20 +32,28 @@ _NO_HOSTS: Final = Fleet(hosts=(), wants={}, warnings=())
 class CloudRemoval:
     """What `destroy --target cloud` does: hosts and network go, buckets and volumes stay unless they were named.
 
-    It starts from what the stack holds, not from the spec: neither a lock nor a login key is needed.
+    It starts from what the stack holds, not from the spec: no lock is needed, and a way into a host only where work is
+    taken off it first.
 
     Args:
         place: the site with its account and stack.
+        access: how schedulers of the inventory are reached.
         delete_data: storages, or single volumes as STORAGE/HOST, whose data goes too.
+        disturb: whether hosts go although work cannot be taken off them.
     """
 
     target = "cloud"
     lock = ""
     lock_text = ""
 
-    def __init__(self, place: CloudSite, *, delete_data: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, place: CloudSite, access: Access, *, delete_data: tuple[str, ...] = (), disturb: bool = False
+    ) -> None:
         self._place = place
+        self._access = access
         self._delete = delete_data
+        self._disturb = disturb
+        self._leaving: tuple[Leaving, ...] = ()
         self._document: Document = {}
         self._plan = ResourcePlan()
 
@@ -76,19 +86,44 @@ class CloudRemoval:
         resources = self._place.stack.preview(self._document, replace=(), report=as_one_step(report), refresh=False)
         self._plan = resources
         left = {**self._left(state), **images}
+        going = as_in_spec(place.site, state.made)
+        health = place.account.health([host.instance_id for host in going.hosts]) if going.hosts else {}
+        freeing = with_left_pools(place.site, going)
+        self._leaving = leaving_hosts(going, health, freeing, self._access)
         named = {*self._delete, *(host.name for host in state.made.hosts)}
         return Found(
             fleet=_NO_HOSTS,
             resources=replace(resources, changes=(*resources.changes, *builders)),
             left=left,
-            diagnostics=(*explain(state.pending), *_told(left), *left_as_they_are(place.site)),
+            diagnostics=(
+                *explain(state.pending),
+                *_told(left),
+                *left_as_they_are(place.site),
+                *without_drain(going, health, freeing),
+            ),
             refused=judge(resources, named=named),
+            drains={one.host.name: one.words for one in self._leaving},
         )
 
     def make(self, report: Report, cancel: threading.Event) -> Grown:
-        """Let the engine delete, empty the buckets that were named in between, and take an empty stack away."""
+        """Take work off the hosts, then let the engine delete; hosts that stand after all get their work back."""
+        before = self._place.stack.state().made
+        busy = take_off(self._leaving, disturb=self._disturb, report=report, cancel=cancel)
+        if _has_error(busy):
+            return Grown(fleet=_NO_HOSTS, diagnostics=busy)
+        try:
+            grown = self._delete_all(before, report, cancel)
+        except GpuprovError as error:
+            raise GpuprovError(*error.diagnostics, *self._return_work(before, report)) from error
+        back = self._return_work(before, report) if _has_error(grown.diagnostics) or cancel.is_set() else ()
+        return replace(grown, diagnostics=(*busy, *grown.diagnostics, *back))
+
+    def _return_work(self, before: Made, report: Report) -> tuple[Diagnostic, ...]:
+        return return_work(stayed(self._leaving, before, self._place.stack.state().made), report=report)
+
+    def _delete_all(self, before: Made, report: Report, cancel: threading.Event) -> Grown:
+        """Delete, empty the buckets that were named in between, and take an empty stack away."""
         place, began = self._place, time.monotonic()
-        before = place.stack.state().made
         applied = Applied(made=before, changed=(), unchanged=0)
         buckets = {name: bucket for name, bucket in before.buckets.items() if name in self._delete}
         if buckets and (first := self._with_buckets(buckets, report)):
@@ -170,7 +205,11 @@ class CloudRemoval:
 
 
 def _failed(applied: Applied) -> bool:
-    return any(d.severity is Severity.ERROR for d in applied.diagnostics)
+    return _has_error(applied.diagnostics)
+
+
+def _has_error(diagnostics: Sequence[Diagnostic]) -> bool:
+    return any(d.severity is Severity.ERROR for d in diagnostics)
 
 
 def _moved(stack: str, addresses: Sequence[str]) -> Diagnostic:

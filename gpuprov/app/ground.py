@@ -162,7 +162,9 @@ def open_ground(site: Site, request: UpRequest, *, patience: float | None = None
         from gpuprov.app.cloud_site import open_cloud  # noqa: PLC0415
 
         if request.release:
-            return CloudRemoval(open_cloud(site), delete_data=request.delete_data)
+            return CloudRemoval(
+                open_cloud(site), request.access, delete_data=request.delete_data, disturb=request.disturb
+            )
         return CloudGround(
             open_cloud(site),
             request.access,

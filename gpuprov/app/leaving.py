@@ -102,7 +102,14 @@ def take_off(
     if disturb and not cancel.is_set():
         return tuple(replace(error, severity=Severity.WARNING) for error in errors)
     free = [one for one in leaving if not drained[one.host.name].refused]
-    return (*errors, *return_work(free, report=report))
+    back = return_work(free, report=report)
+    # Who pressed Ctrl-C asked for no way on.
+    return (*(errors if cancel.is_set() else map(_with_way, errors)), *back)
+
+
+def _with_way(error: Diagnostic) -> Diagnostic:
+    way = "--disturb lets the host go all the same, and ends what runs there"
+    return replace(error, hint=f"{error.hint}; {way}" if error.hint else way)
 
 
 def return_work(leaving: Sequence[Leaving], *, report: Report) -> tuple[Diagnostic, ...]:

@@ -240,3 +240,60 @@ def test_nothing_runs_on_an_instance_that_does_not_run(
     without_b(world)
     assert world.up(remove=("train-b", *VOLUMES)).status is ExitStatus.DONE
     assert log(world) == []
+
+
+def test_destroy_takes_the_work_off_all_hosts_before_any_goes(drained: Callable[..., World]) -> None:
+    world = drained()
+    world.up()
+    world.asked.clear()
+    result = world.destroy()
+    ((plan, _),) = world.asked
+    assert plan.drains == {"train-a": "command, up to 5s", "train-b": "command, up to 5s"}
+    assert sorted(log(world)) == ["drain train-a", "drain train-b"]
+    assert not any(address.startswith("instance.") for address in world.stack.resources)
+    assert result.status is ExitStatus.DONE
+
+
+def test_a_busy_host_keeps_destroy_from_all_and_the_error_names_the_way_on(drained: Callable[..., World]) -> None:
+    world = drained("test $GPUPROV_HOST = train-a")
+    world.up()
+    before = dict(world.stack.resources)
+    result = world.destroy("datasets")
+    assert world.stack.resources == before
+    assert world.account.emptied == []
+    (error,) = (d for d in result.diagnostics if d.severity is Severity.ERROR)
+    assert (error.code, error.address) == ("GP-ROLL-007", "train-b")
+    assert "--disturb" in error.hint
+    assert sorted(log(world)) == ["back train-a", "back train-b", "drain train-a", "drain train-b"]
+    assert result.status is not ExitStatus.DONE
+
+
+def test_with_disturb_destroy_goes_on(drained: Callable[..., World]) -> None:
+    world = drained("false")
+    world.up()
+    result = world.up(release=True, disturb=True)
+    assert not any(address.startswith("instance.") for address in world.stack.resources)
+    assert {(d.code, d.severity) for d in result.diagnostics if d.code == "GP-ROLL-007"} == {
+        ("GP-ROLL-007", Severity.WARNING)
+    }
+    assert result.status is ExitStatus.DONE
+
+
+def test_hosts_that_a_failed_destroy_left_get_their_work_back(drained: Callable[..., World]) -> None:
+    world = drained()
+    world.up()
+    world.stack.fail_at = "instance.train-a"
+    result = world.destroy()
+    there = {address.removeprefix("instance.") for address in world.stack.resources if address.startswith("instance.")}
+    assert "train-a" in there
+    assert {line for line in log(world) if line.startswith("back")} == {f"back {name}" for name in there}
+    assert result.status is ExitStatus.FAILED
+
+
+def test_destroy_of_what_stands_still_drains_nothing(drained: Callable[..., World]) -> None:
+    world = drained("false")
+    world.up()
+    for name in ("train-a", "train-b"):
+        world.account.states[world.stack.resources[f"instance.{name}"].id] = InstanceState.STOPPED
+    assert world.destroy().status is ExitStatus.DONE
+    assert log(world) == []
