@@ -35,12 +35,16 @@ deferred: {description: Units that wait for the reboot, type: list, returned: su
 
 import re  # noqa: E402
 import time  # noqa: E402
+from collections.abc import Iterable  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from ansible.module_utils.basic import AnsibleModule  # noqa: E402
 
 PLAIN = {"LC_ALL": "C.UTF-8", "LANGUAGE": "", "SYSTEMD_COLORS": "0"}
 PROPERTIES = ("Id", "LoadState", "ActiveState", "SubState", "UnitFileState", "NeedDaemonReload", "Type")
+READY = {"notify", "forking", "oneshot", "dbus"}
+"""Types of a unit that is "active" only once its program says so, or has ended well."""
+LOOK_EVERY = 0.5
 ENABLED = {"enabled", "enabled-runtime", "static", "alias", "generated", "indirect", "linked"}
 _VERSION = re.compile(r"Kernel Module\s+(?:for \S+\s+)?(?P<version>\d+(?:\.\d+)+)")
 
@@ -85,6 +89,8 @@ class Services:
         self.check = module.check_mode
         self.wanted = {row["name"].removesuffix(".service"): row for row in module.params["services"]}
         self.changes: list[str] = []
+        self.begun: dict[str, str] = {}
+        """Units that were started or restarted and have yet to stay up, with the word for it."""
         self.deferred: list[dict[str, str]] = []
         self.started: list[str] = []
         self.driver = module.params["driver"]
@@ -98,12 +104,16 @@ class Services:
         code, out, err = self.module.run_command(["systemctl", *words], environ_update=PLAIN)
         return code, out + err
 
-    def show(self) -> dict[str, dict[str, str]]:
-        """Look at all wanted units."""
-        if not self.wanted:
+    def show(self, names: Iterable[str]) -> dict[str, dict[str, str]]:
+        """Look at units with one call.
+
+        Raises:
+            Failed: systemd does not answer.
+        """
+        units = [f"{name}.service" for name in names]
+        if not units:
             return {}
-        names = [f"{name}.service" for name in self.wanted]
-        code, text = self.systemctl("show", f"--property={','.join(PROPERTIES)}", *names)
+        code, text = self.systemctl("show", f"--property={','.join(PROPERTIES)}", *units)
         if code:
             raise Failed("", "systemd does not answer", text)
         return parse_show(text)
@@ -114,11 +124,11 @@ class Services:
         Raises:
             Failed: one is not.
         """
-        units = self.show()
+        units = self.show(self.wanted)
         stale = [u for u in units.values() if u["NeedDaemonReload"] == "yes" or u["LoadState"] == "not-found"]
         if stale and not self.check:
             self.systemctl("daemon-reload")
-            units = self.show()
+            units = self.show(self.wanted)
         failures = []
         for name, row in self.wanted.items():
             try:
@@ -126,6 +136,7 @@ class Services:
                 self._bring(name, row, units.get(name) or self._alone(name))
             except Failed as failure:
                 failures.append(failure)  # the others have to restart all the same: nobody does it later
+        failures += self._settle()
         if failures:
             first, *more = failures
             others = [f"{failure.unit}: {failure.text}" for failure in more]
@@ -175,28 +186,49 @@ class Services:
             if unit["ActiveState"] == "failed":
                 self.systemctl("reset-failed", f"{name}.service")
             code, text = self.systemctl(verb, f"{name}.service")
-            if code or (active and not self._settles(name)):
-                _, log, _ = self.module.run_command(
-                    ["journalctl", "-u", name, "-n", "12", "--no-pager", "-o", "cat"], environ_update=PLAIN
-                )
-                raise Failed(name, f"it cannot be {word}", f"{text.strip()}\n{log.strip()}".strip())
+            if code:
+                raise self._failure(name, word, text)
+        if active and not self.check:
+            self.begun[name] = word
+            return
         self.changes.append(f"{name} {word}")
         if active:
             self.started.append(name)
 
-    def _settles(self, name: str) -> bool:
+    def _settle(self) -> list[Failed]:
+        """Wait until what was started stays up, all of it at once; gives what does not.
+
+        Raises:
+            Failed: systemd does not answer.
+        """
         end = time.monotonic() + self.module.params["settle"]
-        quiet = 0
-        while time.monotonic() < end:
-            unit = self._alone(name)
-            if unit["ActiveState"] == "failed":
-                return False
-            # A simple unit is "active" before its program has had time to fail: two looks, half a second apart.
-            quiet = quiet + 1 if unit["ActiveState"] == "active" else 0
-            if quiet > 1 or (quiet and unit["Type"] in {"notify", "forking", "oneshot", "dbus"}):
-                return True
-            time.sleep(0.5)
-        return False
+        quiet = dict.fromkeys(self.begun, 0)
+        down = []
+        while quiet and time.monotonic() < end:
+            units = self.show(quiet)
+            for name in list(quiet):
+                unit = units.get(name) or self._alone(name)
+                # A simple unit is "active" before its program has had time to fail: two looks, half a second apart.
+                quiet[name] = quiet[name] + 1 if unit["ActiveState"] == "active" else 0
+                if unit["ActiveState"] == "failed":
+                    down.append(name)
+                    del quiet[name]
+                elif quiet[name] > 1 or (quiet[name] and unit["Type"] in READY):
+                    del quiet[name]
+            if quiet:
+                time.sleep(LOOK_EVERY)
+        down += quiet
+        up = [name for name in self.begun if name not in down]
+        self.started += up
+        self.changes += [f"{name} {self.begun[name]}" for name in up]
+        return [self._failure(name, self.begun[name], "") for name in down]
+
+    def _failure(self, name: str, word: str, said: str) -> Failed:
+        """Say that a unit did not come up, with the end of its log."""
+        _, log, _ = self.module.run_command(
+            ["journalctl", "-u", name, "-n", "12", "--no-pager", "-o", "cat"], environ_update=PLAIN
+        )
+        return Failed(name, f"it cannot be {word}", f"{said.strip()}\n{log.strip()}".strip())
 
 
 def main() -> None:

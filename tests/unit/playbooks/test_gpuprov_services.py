@@ -44,7 +44,10 @@ def test_the_loaded_driver_is_read_from_both_flavours(
 
 @pytest.fixture
 def systemctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """A systemctl over units given as name=state; acting on `broken` fails. Gives the calls that acted."""
+    """A systemctl over units given as name=state; acting on `broken` fails, `dying` stays up for a moment.
+
+    Gives the calls that acted.
+    """
     programs, calls = tmp_path / "programs", tmp_path / "calls"
     programs.mkdir()
     (programs / "systemctl").write_text(
@@ -52,8 +55,10 @@ def systemctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
 case "$1" in
 show) shift 2; for u in "$@"; do
     echo "Id=$u"; echo LoadState=loaded; echo "ActiveState=$(cat {tmp_path}/$u)"; echo SubState=x
-    echo UnitFileState=enabled; echo NeedDaemonReload=no; echo Type=notify; echo; done ;;
-*) echo "$@" >>{calls}; case "$2" in broken*) echo "Job failed"; exit 1;; esac; echo active >{tmp_path}/$2 ;;
+    echo UnitFileState=enabled; echo NeedDaemonReload=no
+    case "$u" in simple*|dying*) echo Type=simple;; *) echo Type=notify;; esac; echo; done ;;
+*) echo "$@" >>{calls}; case "$2" in broken*) echo "Job failed"; exit 1;; esac; echo active >{tmp_path}/$2
+    case "$2" in dying*) (sleep 0.2; echo failed >{tmp_path}/$2) >/dev/null 2>&1 & ;; esac ;;
 esac
 """
     )
@@ -110,3 +115,26 @@ def test_what_does_not_run_is_started(
 ) -> None:
     result = services(run_module, tmp_path, {"docker": "inactive"})
     assert (result["changes"], systemctl()) == (["docker started"], ["start docker.service"])
+
+
+def test_what_dies_after_its_start_is_named_and_the_others_are_waited_for_beside_it(
+    run_module: Callable[..., Any], tmp_path: Path, systemctl: Callable[..., list[str]]
+) -> None:
+    units = {"dying": "inactive", "simple-a": "inactive", "docker": "inactive", "dying-too": "inactive"}
+    result = services(run_module, tmp_path, units)
+    assert (result["failed"], result["gpuprov"]["unit"]) == (True, "dying")
+    assert result["gpuprov"]["text"] == "it cannot be started"
+    assert "dying-too: it cannot be started" in result["gpuprov"]["detail"]
+    assert "simple-a" not in result["gpuprov"]["detail"]
+    assert systemctl() == [f"start {name}.service" for name in units]
+
+
+def test_all_that_stays_up_is_told_as_started(
+    run_module: Callable[..., Any], tmp_path: Path, systemctl: Callable[..., list[str]]
+) -> None:
+    result = services(run_module, tmp_path, {"simple-a": "inactive", "docker": "active", "simple-b": "inactive"})
+    assert (result["started"], result["changes"]) == (
+        ["simple-a", "simple-b"],
+        ["simple-a started", "simple-b started"],
+    )
+    assert systemctl() == ["start simple-a.service", "start simple-b.service"]
