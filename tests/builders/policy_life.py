@@ -93,7 +93,7 @@ class Life:
         return stack_document(
             spec,
             self.lock,
-            zones=self.account.offerings({TYPE}),
+            zones=self.account.offerings({pool.cloud.instance for pool in spec.pools.values() if pool.cloud}),
             login_keys=KEYS,
             images=images or {},
             standing=self.standing,

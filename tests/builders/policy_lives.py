@@ -42,6 +42,8 @@ _TRUST = {
 }
 _EXTRA = [{"Key": "extra", "Value": "x"}]
 _RANGES = {"office": ("203.0.113.0/24",)}
+FABRIC = "g6.8xlarge"
+"""A type with EFA, on one interface."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +59,12 @@ class Trial:
 
 
 def private_spec() -> Spec:
-    """Hosts behind NAT, bought in three ways, with shared storage; the state in a bucket under a key of KMS."""
+    """Hosts behind NAT, bought in three ways, one with EFA, and shared storage; the state in a bucket under KMS."""
     pools = (
         _pool("near", placement="cluster", market=MarketSpec(kind="spot")),
         _pool("held", market=MarketSpec(kind="reservation", group=GROUP)),
         _pool("web", role=BROUGHT),
+        _pool("fabric", instance=FABRIC, efa="ip"),
     )
     return cloud_spec(
         *pools,
@@ -77,6 +80,8 @@ def private_ground() -> Ground:
     """What the policies of it are about."""
     return replace(
         _bare(),
+        types=(TYPE, FABRIC),
+        efa=True,
         brought=(BROUGHT,),
         parameters=(PARAMETER,),
         nat=True,
@@ -125,7 +130,7 @@ def private_life(life: Life, rights: Rights) -> None:
 
 
 def _change_private(life: Life) -> None:
-    """As somebody with all rights: a NAT gateway is gone, a subnet has another table, a share other tags."""
+    """As somebody with all rights: a NAT gateway is gone, a subnet has another table, a template other interfaces."""
     ec2, efs, rows = life.cloud.client("ec2"), life.cloud.client("efs"), life.stack.state().resources
     ec2.delete_nat_gateway(NatGatewayId=rows[f"nat_gateway.{ZONE}"].id)
     for table in ec2.describe_route_tables()["RouteTables"]:
@@ -137,6 +142,11 @@ def _change_private(life: Life) -> None:
     table = rows[f"route_table.{ZONE}"].id
     ec2.modify_vpc_endpoint(VpcEndpointId=rows["endpoint.s3"].id, RemoveRouteTableIds=[table])
     ec2.modify_vpc_attribute(VpcId=rows["vpc.main"].id, EnableDnsHostnames={"Value": False})
+    template = next(row.id for address, row in rows.items() if address.startswith("launch_template."))
+    ec2.create_launch_template_version(
+        LaunchTemplateId=template,
+        LaunchTemplateData={"NetworkInterfaces": [{"DeviceIndex": 0, "InterfaceType": "interface"}]},
+    )
     share = rows["share.home"].id
     efs.tag_resource(ResourceId=share, Tags=_EXTRA)
     efs.untag_resource(ResourceId=share, TagKeys=["gpuprov:id"])
@@ -289,7 +299,7 @@ TRIALS = (
         lived=whole_life,
     ),
     Trial(
-        name="private, NAT, EFS, three ways to buy, state in S3 under KMS",
+        name="private, NAT, EFS, EFA, three ways to buy, state in S3 under KMS",
         spec=private_spec,
         ground=private_ground,
         commands=("preview", "up", "stop", "destroy", "lock"),

@@ -1,16 +1,16 @@
 """Both targets end to end on the lab: instances made, brought to the lock, killed half-way, baked anew, gone."""
 
-import os
-import signal
 import subprocess
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+import yaml
 
+from gpuprov.cloud.types import StackPlace
 from tests.e2e.account import Account, storage_names
 from tests.e2e.site import LabSite, touched
+from tests.e2e.striking import IN_THE_MIDDLE, LIMIT, engine_at, strike
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]
 CLOUD = "cloud"
@@ -49,6 +49,13 @@ def first(cloud: LabSite, before: frozenset[str]) -> Any:
 def hosts(site: LabSite) -> list[str]:
     """Names of the cloud hosts."""
     return list(site.lab.description.cloud.hosts)
+
+
+def place(site: LabSite) -> StackPlace:
+    """Where the stack's files are."""
+    spec = yaml.safe_load((site.folder / "gpuprov.yaml").read_text(encoding="utf-8"))
+    folder = site.folder / ".gpuprov" / "cloud"
+    return StackPlace(name=spec["name"], folder=folder, environment={}, region=site.lab.description.cloud.region)
 
 
 def ids(account: Account) -> dict[str, str]:
@@ -137,35 +144,40 @@ def test_without_its_name_nothing_is_replaced(cloud: LabSite, first: Any, accoun
     assert ids(account) == running
 
 
+FULL = {
+    "kill -9 of gpuprov": {"kind": "gone"},
+    "kill -9 of the engine": {"kind": "killed"},
+    "one Ctrl-C": {"kind": "stopped"},
+    "two Ctrl-C": {"kind": "stopped twice"},
+    "connection cut": {"kind": "cut", "times": 1},
+}
+"""Fault -> how it strikes. One of them in `make test`; of the others that has the real engine and a plugin of paper."""
+
+
 @pytest.mark.parametrize(
-    "whole_group",
-    [
-        # In `make test` too, with the real engine and a plugin of paper: tests/unit/cloud/test_stack.py.
-        pytest.param(False, id="gpuprov alone", marks=pytest.mark.matrix),
-        pytest.param(True, id="its whole group"),
-    ],
+    "fault", [next(iter(FULL)), *(pytest.param(name, marks=pytest.mark.matrix) for name in list(FULL)[1:])]
 )
-def test_killed_while_an_instance_is_made_there_is_one_instance_after(
-    cloud: LabSite, first: Any, account: Account, *, whole_group: bool
+def test_after_a_fault_at_an_instance_there_is_one_of_each_and_all_are_equal(
+    cloud: LabSite, first: Any, account: Account, fault: str
 ) -> None:
     from gpuprov.lab.aws import faults  # noqa: PLC0415 - the lab's own door, beside AWS's
 
-    name = hosts(cloud)[-1]
-    endpoint = cloud.env["AWS_ENDPOINT_URL"]
-    with faults.slow(endpoint, action="RunInstances", seconds=6):
-        process = cloud.start(
-            "up", "--target", CLOUD, "--yes", "--json", "--replace", name, start_new_session=whole_group
-        )
-        deadline = time.monotonic() + 120
-        while not faults.in_progress(endpoint, action="RunInstances"):
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        if whole_group:
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-        process.communicate()
+    name, endpoint = hosts(cloud)[-1], cloud.env["AWS_ENDPOINT_URL"]
+    told = {"action": "RunInstances", **FULL[fault]}
+    middle = told["kind"] in IN_THE_MIDDLE
+    if middle:
+        told = {"action": "RunInstances", "kind": "slow", "seconds": 6, "times": 1}
+    with faults.fault(endpoint, **told):
+        process = cloud.start("up", "--target", CLOUD, "--yes", "--json", "--replace", name, start_new_session=True)
+        if middle:
+            strike(
+                process,
+                FULL[fault]["kind"],
+                waiting=lambda: faults.in_progress(endpoint, action="RunInstances"),
+                engine=lambda: engine_at(place(cloud)),
+            )
+        out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode != 0, out + err
     after = cloud.up(target=CLOUD)
     assert set(ids(account)) == set(hosts(cloud))
     assert after.status == 0

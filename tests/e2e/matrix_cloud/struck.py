@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,21 +18,15 @@ from moto.backends import get_backend
 from moto.core import DEFAULT_ACCOUNT_ID
 
 from gpuprov.cloud.state import read_state
-from gpuprov.cloud.state_lock import read_lock
 from gpuprov.cloud.types import StackPlace
 from gpuprov.lab.aws.faults import Fault
 from tests.e2e.account import Account, storage_names
 from tests.e2e.matrix_cloud.paper import write_site
+from tests.e2e.striking import IN_THE_MIDDLE, LIMIT, engine_at, strike
 
 ROOT = Path(__file__).parents[3]
 SLOW = 3.0
 """Seconds that an answer is held back while somebody is killed or asked to stop."""
-PRESSES = 0.5
-"""Seconds between two presses of Ctrl-C."""
-IN_THE_MIDDLE = frozenset({"gone", "killed", "stopped", "stopped twice"})
-"""Kinds of faults that are no answer of AWS: a person or the kernel ends a process while an answer is awaited."""
-LIMIT = 600.0
-"""Seconds after which a command hangs."""
 LISTED = {
     "aws:ec2/vpc:Vpc": "Vpcs",
     "aws:ec2/subnet:Subnet": "Subnets",
@@ -118,36 +112,6 @@ def ended(process: "subprocess.Popen[str]") -> Ended:
     return Ended(status=process.returncode, told=told, text=f"{out}\n{err}")
 
 
-def strike(
-    process: "subprocess.Popen[str]", kind: str, cloud: Cloud, action: str, engine: Callable[[], int | None]
-) -> None:
-    """Strike a command that waits for the answer of an action: AWS has done it, and nobody knows yet.
-
-    Args:
-        process: the command, in a group of its own.
-        kind: `gone` (kill -9 of all of gpuprov), `killed` (of the engine alone), `stopped`, `stopped twice` (Ctrl-C).
-        cloud: the account, whose answers to the action are slow.
-        action: the action.
-        engine: finds the process of the engine at work.
-    """
-    until = time.monotonic() + LIMIT
-    while not in_flight(cloud, action):
-        assert process.poll() is None, f"{action} was never asked for: {ended(process)}"
-        assert time.monotonic() < until, f"{action} was never asked for"
-        time.sleep(0.02)
-    if kind == "gone":
-        os.killpg(process.pid, signal.SIGKILL)
-    elif kind == "killed":
-        found = engine()
-        assert found is not None, "no engine is at work"
-        os.kill(found, signal.SIGKILL)
-    else:
-        os.killpg(process.pid, signal.SIGINT)
-        if kind == "stopped twice":
-            time.sleep(PRESSES)
-            os.killpg(process.pid, signal.SIGINT)
-
-
 def fault_of(kind: str, action: str, fault: dict[str, Any]) -> Fault:
     """The lab's fault of a row of the cases."""
     return Fault(kind=kind, action=action, times=fault.get("times"), onwards=fault.get("onwards", False))
@@ -212,7 +176,7 @@ class Site:
         else:
             book.add(Fault(kind="slow", action=action, seconds=SLOW, times=1))
             process = self.start(*words)
-            strike(process, kind, self.cloud, action, self._engine)
+            strike(process, kind, waiting=lambda: in_flight(self.cloud, action), engine=self._engine)
             done = ended(process)
         book.remove(None)
         return done
@@ -244,11 +208,7 @@ class Site:
         self.path.write_text(text.replace(old, new), encoding="utf-8")
 
     def _engine(self) -> int | None:
-        for name in ("train", "train-image-train"):
-            holder = read_lock(self._place(name))
-            if holder is not None and holder.alive:
-                return holder.pid
-        return None
+        return engine_at(self._place("train")) or engine_at(self._place("train-image-train"))
 
     def _place(self, name: str) -> StackPlace:
         return StackPlace(name=name, folder=self.path.parent / ".gpuprov" / "cloud", environment={}, region=REGION)

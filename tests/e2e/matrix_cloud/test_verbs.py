@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.e2e.matrix_cloud.struck import IN_THE_MIDDLE, Site, note
+from tests.e2e.matrix_cloud.struck import Site, note
+from tests.e2e.striking import IN_THE_MIDDLE
 
 CASES = yaml.safe_load((Path(__file__).parents[2] / "cases" / "matrix_cloud" / "verbs.yaml").read_text())
 FAULTS = {fault["id"]: fault for fault in CASES["faults"]}

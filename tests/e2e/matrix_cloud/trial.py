@@ -18,21 +18,12 @@ from gpuprov.cloud import lookup
 from gpuprov.cloud.decide.document import data_document
 from gpuprov.cloud.engine import find_engine
 from gpuprov.cloud.stack import CloudStack
-from gpuprov.cloud.state_lock import read_lock
 from gpuprov.cloud.types import Document, StackPlace
 from gpuprov.lab.aws.faults import Fault
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import ignore_progress
-from tests.e2e.matrix_cloud.struck import (
-    IN_THE_MIDDLE,
-    LISTED,
-    SLOW,
-    ended,
-    fault_of,
-    find_account,
-    start_other,
-    strike,
-)
+from tests.e2e.matrix_cloud.struck import LISTED, SLOW, ended, fault_of, find_account, in_flight, start_other
+from tests.e2e.striking import IN_THE_MIDDLE, engine_at, strike
 
 
 @dataclass(kw_only=True)
@@ -132,8 +123,8 @@ class Trial:
         _wait(lambda: bool(book.listing()["in_progress"]) or not run.is_alive())
         if kind == "stopped":
             cancel.set()
-        elif (holder := read_lock(self.place)) is not None:
-            os.kill(holder.pid, signal.SIGKILL)
+        elif (engine := engine_at(self.place)) is not None:
+            os.kill(engine, signal.SIGKILL)
         run.join()
         book.remove(None)
         _wait(lambda: not book.listing()["in_progress"])
@@ -147,7 +138,7 @@ class Trial:
         path.write_text(json.dumps({**order, "environment": dict(place.environment)}), encoding="utf-8")
         book.add(Fault(kind="slow", action=action, seconds=SLOW, times=1))
         process = start_other("elsewhere", str(path))
-        strike(process, kind, self.cloud, action, lambda: None)
+        strike(process, kind, waiting=lambda: in_flight(self.cloud, action), engine=lambda: None)
         done = ended(process)
         at_work = bool(book.listing()["in_progress"])
         book.remove(None)
