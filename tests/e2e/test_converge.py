@@ -90,7 +90,6 @@ def test_the_life_of_a_host_under_the_play(play: Play) -> None:
     another_file_under_a_locked_version_is_refused(play)
     a_broken_record_is_told_and_left_alone(play)
     a_restart_is_not_lost_when_a_later_step_fails(play)
-    what_a_lost_run_left_to_do_is_done(play)
     a_transaction_that_would_remove_the_operators_package_is_refused(play)
     the_lock_of_another_program_is_waited_for(play)
     what_gpuprov_brought_goes_and_what_was_there_stays(play)
@@ -160,18 +159,6 @@ def a_restart_is_not_lost_when_a_later_step_fails(play: Play) -> None:
     assert play.root("systemctl show -p ActiveEnterTimestampMonotonic docker") != started
     assert play.root("systemctl is-active docker") == "active"
     assert play.run(removal=Removal(packages=("tree",))).status is HostStatus.OK
-
-
-def what_a_lost_run_left_to_do_is_done(play: Play) -> None:
-    mark = "/var/lib/gpuprov/initramfs-pending"
-    if not [file for file in play.want.pool.files if file.path.startswith("/etc/modprobe.d/")]:
-        return  # a host without GPUs has no module settings
-    play.root(f"touch {mark}")
-    found = play.run()
-    assert (found.status, found.changed > 0) == (HostStatus.OK, True)
-    assert [note for note in found.notes if "earlier run" in note]
-    assert play.root(f"test -e {mark} || echo gone") == "gone"
-    assert play.run().changed == 0
 
 
 def a_transaction_that_would_remove_the_operators_package_is_refused(play: Play) -> None:
