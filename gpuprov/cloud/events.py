@@ -48,6 +48,8 @@ _ENDED: Final = {
     "create-replacement": "its replacement is made",
     "delete-replaced": "the replaced one is deleted",
 }
+CANCELLED: Final = frozenset({"update canceled", "context canceled"})
+"""What the engine says when it was asked to stop: the second while it deletes (engine 3.274.1, 2026-12-01)."""
 _LONG: Final = 60
 _NOTHING: Final = "(none)"
 _COLOURS: Final = re.compile(r"<\{%[^%]*%\}>|\x1b\[[0-9;]*m")
@@ -173,7 +175,7 @@ class EventReader:
         if severity != "error":
             return
         text = _COLOURS.sub("", message).strip()
-        if text == "update canceled":
+        if text in CANCELLED and not urn:
             self.cancelled = True
         elif text and not any(one.text == text and one.urn == (urn or "") for one in self.complaints):
             self.complaints.append(Complaint(urn=urn or "", text=text))

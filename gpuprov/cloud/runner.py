@@ -14,7 +14,7 @@ from gpuprov.cloud.command import EngineCommand
 from gpuprov.cloud.copies import back_up
 from gpuprov.cloud.engine import Engine
 from gpuprov.cloud.errors import translate
-from gpuprov.cloud.events import EventReader
+from gpuprov.cloud.events import CANCELLED, EventReader
 from gpuprov.cloud.mark import clear_mark, is_marked, set_mark
 from gpuprov.cloud.moved import record_backend, refuse_moved
 from gpuprov.cloud.readiness import interrupted
@@ -135,7 +135,9 @@ def _told(
 ) -> tuple[Diagnostic, ...]:
     # An engine that was asked to stop before it had begun says nothing at all.
     early = cancel is not None and cancel.is_set() and not reader.begun
-    if not (reader.cancelled or early or "error: update canceled" in output):
+    # The stream of events may end before this last one; it is the last line too.
+    said = any(line.strip().removeprefix("error: ") in CANCELLED for line in output.splitlines())
+    if not (reader.cancelled or early or said):
         return translate(reader.complaints, output, log=command.log)
     reader.cancelled = True
     return (interrupted(), *(translate(reader.complaints, "") if reader.complaints else ()))

@@ -3,6 +3,7 @@
 `python engine_plugin.py FOLDER` prints its port. Each resource is a file `FOLDER/ID.json` with type, inputs and tags.
 What it shall do is read from `FOLDER/.orders.json` at each call, all optional:
   slow: {type token: seconds}      a create takes so long; the resource exists from its middle on
+  slow_delete: {type token: seconds}  a delete takes so long, and then the resource goes
   fail: {type token: text}         a create fails with that text, before anything was made
   lose: [type token]               a create makes the resource, and then the whole plugin dies
   replace: [property]              a change of it replaces the resource
@@ -120,7 +121,7 @@ class Plugin(provider_pb2_grpc.ResourceProviderServicer):
         if kind in orders.get("fail", {}):
             context.abort(grpc.StatusCode.UNKNOWN, orders["fail"][kind])
         seconds = float(orders.get("slow", {}).get(kind, 0))
-        (self.folder.path / f".creating-{request.urn.split('::')[-1].replace('/', '_')}").touch()
+        self._mark("creating", request.urn)
         time.sleep(seconds / 2)
         name = str(inputs.get("bucket") or inputs.get("name") or "")
         name = name.replace("/", "_") if name else _IDS.get(kind, "res-") + secrets.token_hex(8)
@@ -147,9 +148,14 @@ class Plugin(provider_pb2_grpc.ResourceProviderServicer):
 
     def Delete(self, request, context):
         kind = request.urn.split("::")[2].split("$")[-1]
+        self._mark("deleting", request.urn)
         time.sleep(float(self.folder.orders().get("slow_delete", {}).get(kind, 0)))
         self.folder.delete(request.id)
         return empty_pb2.Empty()
+
+    def _mark(self, verb, urn):
+        """Say that something is begun, for a test that waits for it."""
+        (self.folder.path / f".{verb}-{urn.split('::')[-1].replace('/', '_')}").touch()
 
     def Cancel(self, request, context):
         return empty_pb2.Empty()

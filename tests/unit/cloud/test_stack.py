@@ -76,9 +76,9 @@ class Cloud:
     def find(self, type_token: str, key: str) -> str | None:
         return engine_plugin.find(self.folder, type_token, key)
 
-    def wait_for(self, address: str) -> None:
-        """Wait until a resource is being made."""
-        while not (self.folder / f".creating-{address.replace('/', '_')}").exists():
+    def wait_for(self, address: str, *, verb: str = "creating") -> None:
+        """Wait until a resource is being made, or deleted."""
+        while not (self.folder / f".{verb}-{address.replace('/', '_')}").exists():
             time.sleep(0.05)
 
 
@@ -203,6 +203,18 @@ def test_an_interruption_finishes_and_records_what_is_being_made(make: Make, clo
     assert [host.instance_id for host in found.made.hosts] == cloud.of(INSTANCE)
     cloud.order()
     assert make().apply(document("train-a", volumes=("scratch/train-a",)), report=ignore_progress).diagnostics == ()
+    assert len(cloud.of(INSTANCE)) == 1
+
+
+def test_an_interruption_while_something_goes_is_told_as_one(make: Make, cloud: Cloud) -> None:
+    assert make().apply(document("train-a", "train-b"), report=ignore_progress).diagnostics == ()
+    cloud.order(slow_delete={INSTANCE: 3})
+    cancel = threading.Event()
+    threading.Thread(target=lambda: (cloud.wait_for("instance.train-b", verb="deleting"), cancel.set())).start()
+    applied = make().apply(document("train-a"), report=ignore_progress, cancel=cancel)
+    assert [one.code for one in applied.diagnostics] == ["GP-RUN-003"]
+    found = make().state()
+    assert (found.pending, [host.name for host in found.made.hosts]) == ((), ["train-a"])
     assert len(cloud.of(INSTANCE)) == 1
 
 
