@@ -153,7 +153,7 @@ class Plugin(provider_pb2_grpc.ResourceProviderServicer):
         self.folder.delete(request.id)
         return empty_pb2.Empty()
 
-    def _mark(self, verb, urn):
+    def _mark(self, verb, urn) -> None:
         """Say that something is begun, for a test that waits for it."""
         (self.folder.path / f".{verb}-{urn.split('::')[-1].replace('/', '_')}").touch()
 
