@@ -120,7 +120,7 @@ LONG_FIRST = (
     "test_one_of_each.py",
     "test_bad_cloud.py",
 )
-"""What takes minutes begins first, so that two workers end at about the same time."""
+"""What takes minutes begins first, so that all workers end at about the same time."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
