@@ -95,8 +95,14 @@ class CloudGround:
 
     def settle(self, report: Report) -> tuple[Diagnostic, ...]:
         """Settle what an interrupted run left: resources that the account holds are taken over, not made twice."""
-        stack, find = self._place.stack, self._place.account.find
-        return stack.recover(find, as_one_step(report), document=self.decide(), replace=self._replace)
+        stack, account = self._place.stack, self._place.account
+        return stack.recover(
+            account.find,
+            as_one_step(report),
+            document=self.decide(),
+            replace=self._replace,
+            taken_over=account.taken_over,
+        )
 
     def decide(self) -> Document:
         """The document of the stack as spec, lock, images and what stands ask for it now.

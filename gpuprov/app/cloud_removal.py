@@ -126,7 +126,8 @@ class CloudRemoval:
         place, began = self._place, time.monotonic()
         applied = Applied(made=before, changed=(), unchanged=0)
         buckets = {name: bucket for name, bucket in before.buckets.items() if name in self._delete}
-        if buckets and (first := self._with_buckets(buckets, report)):
+        # Without hosts nobody writes; and an earlier run may have got as far as the buckets themselves.
+        if buckets and before.hosts and (first := self._with_buckets(buckets, report)):
             applied = self._apply(first, report, cancel)
         if buckets and not _failed(applied) and not cancel.is_set():
             for bucket in buckets.values():

@@ -59,6 +59,9 @@ class Account(Protocol):
     def find(self, type_token: str, key: str) -> str | None:
         """The physical id of a resource, for recovery."""
 
+    def taken_over(self, type_token: str, identity: str) -> None:
+        """Finish what was cut off with the making of a resource that recovery takes over."""
+
     def instance_profile(self, role: str) -> str:
         """The instance profile of a role that the account has already."""
 
@@ -110,6 +113,7 @@ class Stack(Protocol):
         document: Document | None = None,
         replace: Collection[str] = (),
         thorough: bool = False,
+        taken_over: Callable[[str, str], None] | None = None,
     ) -> tuple[Diagnostic, ...]:
         """Settle what an interrupted run left."""
 

@@ -70,7 +70,13 @@ def recover(path: Path, report: Report, *, agree: Callable[[Recovery], bool]) ->
         if found.empty or not agree(found):
             return found
         document, told = _wanted(place)
-        told += place.stack.recover(place.account.find, as_one_step(report), document=document, thorough=True)
+        told += place.stack.recover(
+            place.account.find,
+            as_one_step(report),
+            document=document,
+            thorough=True,
+            taken_over=place.account.taken_over,
+        )
         left = place.stack.orphans(place.account.tagged(site.spec.name))
         taken = tuple(one for one in left if can_be_taken(one))
         if taken and place.stack.take_in(taken, report):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
+from gpuprov.cloud.aws_errors import code_of
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError
 from gpuprov.model.progress import Progress, Report
 
@@ -13,11 +14,20 @@ _SHOWN: Final = 5
 
 
 def empty(s3: Any, name: str, *, report: Report) -> int:
-    """Delete everything in a bucket; see `Account.empty_bucket`.
+    """Delete everything in a bucket; see `Account.empty_bucket`. One that an earlier run deleted already is empty.
 
     Raises:
         GpuprovError: GP-CLOUD-010 with the objects that could not be deleted (object lock, a policy).
     """
+    try:
+        return _emptied(s3, name, report)
+    except s3.exceptions.ClientError as error:
+        if code_of(error) != "NoSuchBucket":
+            raise
+        return 0
+
+
+def _emptied(s3: Any, name: str, report: Report) -> int:
     removed = 0
     for upload in _uploads(s3, name):
         s3.abort_multipart_upload(Bucket=name, Key=upload["Key"], UploadId=upload["UploadId"])

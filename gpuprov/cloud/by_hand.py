@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gpuprov.cloud.events import change_of
 from gpuprov.cloud.lookup import pages
 from gpuprov.cloud.lookup_natural import Client
+from gpuprov.cloud.new_groups import GROUP
 from gpuprov.cloud.state import PROVIDER_PREFIX, STACK_TYPE, StackState
 from gpuprov.model.diagnostic import Diagnostic, Severity
 from gpuprov.model.resource import ResourceAction, ResourceChange
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from pulumi.automation.events import EngineEvent
 
 CODE: Final = "GP-CLOUD-065"
-_GROUP: Final = "aws:ec2/securityGroup:SecurityGroup"
 _ROLE: Final = "aws:iam/role:Role"
 _ROLE_POLICY: Final = "aws:iam/rolePolicy:RolePolicy"
 _RULES: Final = "aws:vpc/securityGroup"
@@ -63,7 +63,7 @@ def told_by_hand(changes: Iterable[ResourceChange]) -> tuple[Diagnostic, ...]:
 def opened_by_hand(client: Client, state: StackState) -> tuple[Diagnostic, ...]:
     """One warning for each rule and policy that stands beside the stack's own and lets more in, or more be done."""
     rows = state.resources.values()
-    groups = {row.id: row.address for row in rows if row.type == _GROUP}
+    groups = {row.id: row.address for row in rows if row.type == GROUP}
     roles = {row.id: row.address for row in rows if row.type == _ROLE}
     rules = {row.id for row in rows if row.type.startswith(_RULES)}
     policies = {row.id for row in rows if row.type == _ROLE_POLICY}

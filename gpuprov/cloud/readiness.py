@@ -1,5 +1,6 @@
 """Before a run: wait for an engine that an ended run left at work, and take away the lock of one that is gone."""
 
+import json
 import threading
 import time
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Final
 from gpuprov.cloud import state
 from gpuprov.cloud.command import is_held
 from gpuprov.cloud.state_lock import LockHolder, drop_stale_locks, read_lock
+from gpuprov.cloud.state_names import attributes_names
 from gpuprov.cloud.types import StackPlace
 from gpuprov.model.diagnostic import Diagnostic, GpuprovError, Severity
 from gpuprov.model.progress import Progress, Report
@@ -39,8 +41,27 @@ def stand_ready(
         told += (
             _note(place, f"the engine of an earlier run (process {holder.pid}) was killed; its lock was taken away"),
         )
+    _drop_torn_attributes(place)
     state.read_deployment(place)
     return told
+
+
+def _drop_torn_attributes(place: StackPlace) -> None:
+    """Delete files of attributes that a killed engine left empty: it can load no stack with one, and needs none.
+
+    It writes the stack's file whole or not at all, but not these (gocloud.dev, blob/fileblob/attrs.go: setAttrs,
+    getAttrs, read 2026-12-01); then every command of the engine ends with "failed to load checkpoint: EOF".
+    """
+    if place.bucket is not None:
+        return
+    for name in attributes_names(place):
+        data = place.files.read(name)
+        if data is None:
+            continue
+        try:
+            json.loads(data)
+        except ValueError:
+            place.files.remove(name)
 
 
 def interrupted() -> Diagnostic:

@@ -16,6 +16,8 @@ from gpuprov.model.diagnostic import Diagnostic, Severity
 
 Find = Callable[[str, str], str | None]
 """(type token, gpuprov:id or natural key) -> physical id in the account, or None."""
+TakenOver = Callable[[str, str], None]
+"""Finishes what was cut off with the making of a resource, given its type token and physical id."""
 
 _SECRET: Final = "[secret]"  # noqa: S105 (what stands in an event for a secret value)
 _SECRET_KEY: Final = "4dabf18193072939515e22adb298388d"  # noqa: S105 (marks a wrapped value in a deployment)
@@ -33,6 +35,8 @@ class Settled:
     """Whether the deployment is another one than before."""
     reading: bool
     """Whether a refresh is needed."""
+    taken: tuple[tuple[str, str], ...] = ()
+    """Type token and physical id of what was taken into the state."""
 
 
 def settle(deployment: Mapping[str, Any], find: Find) -> Settled:
@@ -45,7 +49,7 @@ def settle(deployment: Mapping[str, Any], find: Find) -> Settled:
     resources = [dict(row) for row in deployment.get("resources") or []]
     left: list[Mapping[str, Any]] = []
     told: list[Diagnostic] = []
-    adopted = False
+    adopted: list[tuple[str, str]] = []
     for operation in deployment.get("pending_operations") or []:
         row, kind = dict(operation.get("resource") or {}), str(operation.get("type"))
         address = address_of(str(row.get("urn", "")))
@@ -63,7 +67,7 @@ def settle(deployment: Mapping[str, Any], find: Find) -> Settled:
             told.append(_note(address, "an earlier run was cut off before it was made; it will be made now"))
             continue
         _take_in(resources, row, found)
-        adopted = True
+        adopted.append((str(row["type"]), found))
         told.append(
             _note(address, f"an earlier run was cut off while making it; {found} is taken over, not made again")
         )
@@ -72,7 +76,8 @@ def settle(deployment: Mapping[str, Any], find: Find) -> Settled:
         deployment={**deployment, "resources": resources, "pending_operations": left},
         told=tuple(told),
         changed=len(left) != pending,
-        reading=adopted or any(str(one.get("type")) in _SETTLED_BY_READING for one in left),
+        reading=bool(adopted) or any(str(one.get("type")) in _SETTLED_BY_READING for one in left),
+        taken=tuple(adopted),
     )
 
 
@@ -91,6 +96,7 @@ def adopt(deployment: Mapping[str, Any], created: Sequence[NewResource], find: F
     # What was deleted in order to be made anew stays in the state until the new one is recorded.
     there = {row["urn"] for row in resources if not row.get("delete") and not row.get("pendingReplacement")}
     told: list[Diagnostic] = []
+    taken: list[tuple[str, str]] = []
     for new in created:
         if new.urn in there or _holds(new.inputs, UNKNOWN):
             continue
@@ -112,10 +118,14 @@ def adopt(deployment: Mapping[str, Any], created: Sequence[NewResource], find: F
             "provider": new.provider,
         }
         _take_in(resources, row, found)
+        taken.append((new.type, found))
         told.append(_note(address, f"the account holds it already as {found}; it is taken over, not made again"))
-    changed = len(resources) != len(deployment.get("resources") or [])
     return Settled(
-        deployment={**deployment, "resources": resources}, told=tuple(told), changed=changed, reading=changed
+        deployment={**deployment, "resources": resources},
+        told=tuple(told),
+        changed=bool(taken),
+        reading=bool(taken),
+        taken=tuple(taken),
     )
 
 

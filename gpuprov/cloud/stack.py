@@ -21,7 +21,7 @@ from gpuprov.cloud.mark import clear_mark, is_marked, read_mark
 from gpuprov.cloud.orphans import Tagged, orphans, take_in
 from gpuprov.cloud.plugins import ensure_plugin
 from gpuprov.cloud.readiness import interrupted, stand_ready
-from gpuprov.cloud.recovery import Find, Settled
+from gpuprov.cloud.recovery import Find, Settled, TakenOver
 from gpuprov.cloud.runner import Runner
 from gpuprov.cloud.state import HOLDING, StackState
 from gpuprov.cloud.state_names import is_kept, state_name
@@ -199,6 +199,7 @@ class CloudStack:
         replace: Collection[str] = (),
         cancel: threading.Event | None = None,
         thorough: bool = False,
+        taken_over: TakenOver | None = None,
     ) -> tuple[Diagnostic, ...]:
         """Settle what an interrupted run left: wait for its engine, take in what it made, drop what it did not.
 
@@ -211,6 +212,7 @@ class CloudStack:
             replace: as in `preview`.
             cancel: ends the waiting.
             thorough: whether the account is looked through although the last update ended well.
+            taken_over: finishes what was cut off with the making of what is taken in; not needed where it goes anyway.
 
         Returns:
             A note for each thing that was settled.
@@ -225,12 +227,12 @@ class CloudStack:
             text = f"{len(held.pending)} operation(s) of an earlier run are not settled"
             report(Progress(phase="recovery", subject=self._place.name, text=text))
             patient = self._patient(find, report, cancel)
-            told += self._settle(lambda deployment: recovery.settle(deployment, patient), report)
+            told += self._settle(lambda deployment: recovery.settle(deployment, patient), report, taken_over)
         failed = read_mark(self._place)
         if failed and held.exists:
-            told += self._settle(lambda deployment: recovery.adopt(deployment, failed, find), report)
+            told += self._settle(lambda deployment: recovery.adopt(deployment, failed, find), report, taken_over)
         if document is not None and (thorough or held.unfinished or held.pending or not held.exists):
-            told += self._look_ahead(document, replace, find, report)
+            told += self._look_ahead(document, replace, find, report, taken_over)
         return told
 
     def by_hand(self, report: Report) -> tuple[Diagnostic, ...]:
@@ -272,7 +274,12 @@ class CloudStack:
         return bool(taken)
 
     def _look_ahead(
-        self, document: Document, replace: Collection[str], find: Find, report: Report
+        self,
+        document: Document,
+        replace: Collection[str],
+        find: Find,
+        report: Report,
+        taken_over: TakenOver | None,
     ) -> tuple[Diagnostic, ...]:
         """Look in the account for everything that the engine would now create, until nothing more is found."""
         told: tuple[Diagnostic, ...] = ()
@@ -284,7 +291,7 @@ class CloudStack:
             created = [new for new in reader.created if new.type not in NATURAL_KEYS]
             if not created:
                 break
-            found = self._settle(functools.partial(recovery.adopt, created=created, find=find), report)
+            found = self._settle(functools.partial(recovery.adopt, created=created, find=find), report, taken_over)
             again = {one.address for one in found} - taken
             if not again:  # what was taken in and is to be made once more is not what the engine's plugin reads
                 break
@@ -324,7 +331,12 @@ class CloudStack:
             raise GpuprovError(*failure)
         return reader
 
-    def _settle(self, work: Callable[[Mapping[str, Any]], Settled], report: Report) -> tuple[Diagnostic, ...]:
+    def _settle(
+        self,
+        work: Callable[[Mapping[str, Any]], Settled],
+        report: Report,
+        taken_over: TakenOver | None = None,
+    ) -> tuple[Diagnostic, ...]:
         """Change the deployment and refresh, after a backup; nothing is changed when anything cannot be settled."""
         stack = self._runner.stack()
         with self._runner.translated():
@@ -347,6 +359,9 @@ class CloudStack:
             )
             if failure:
                 raise GpuprovError(*failure)
+        if taken_over is not None:
+            for token, identity in settled.taken:
+                taken_over(token, identity)
         return settled.told
 
     def _stand_ready(self, report: Report, cancel: threading.Event | None) -> tuple[Diagnostic, ...]:

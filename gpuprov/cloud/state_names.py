@@ -15,6 +15,11 @@ def state_name(place: StackPlace) -> str:
     return f"{STACKS}/{place.name}.json"
 
 
+def attributes_names(place: StackPlace) -> tuple[str, ...]:
+    """The files of attributes that the engine keeps in a folder, beside those that it reads before it does anything."""
+    return tuple(f"{name}.attrs" for name in (state_name(place), f"{state_name(place)}.bak", ".pulumi/meta.yaml"))
+
+
 def packed_name(place: StackPlace) -> str:
     """The same where a person has the engine compress its files (PULUMI_DIY_BACKEND_GZIP)."""
     return f"{state_name(place)}.gz"

@@ -173,9 +173,10 @@ class FakeStack:
         document: Document | None = None,
         replace: Collection[str] = (),
         thorough: bool = False,
+        taken_over: Callable[[str, str], None] | None = None,
     ) -> tuple[Diagnostic, ...]:
         """Ask the account about each pending operation and settle it."""
-        del report, replace, thorough
+        del report, replace, thorough, taken_over
         self.recovered_with.append(document is not None)
         told = []
         for pending in self.pending:
@@ -284,6 +285,9 @@ class FakeAccount:
     def instances_with(self, tags: Mapping[str, str]) -> Sequence[FoundInstance]:
         """Instances of somebody else with all of the tags."""
         return tuple(one for one in self.others if tags.items() <= one.tags.items())
+
+    def taken_over(self, type_token: str, identity: str) -> None:
+        """Nothing is cut off here."""
 
     def find(self, type_token: str, key: str) -> str | None:
         """Remember what was asked."""

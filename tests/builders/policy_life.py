@@ -118,7 +118,7 @@ class Life:
     def up(self, spec: Spec, images: Mapping[str, str] | None = None, *, refresh: bool = False) -> None:
         """As `gpuprov up`: recover, look, make, and see what came up."""
         document = self.document(spec, images)
-        self.stack.recover(self.account.find, ignore_progress, document=document)
+        self.stack.recover(self.account.find, ignore_progress, document=document, taken_over=self.account.taken_over)
         self.account.tagged(spec.name)
         self.account.quota("L-DB2E81BA")
         self.account.vcpus_in_use({TYPE: ("g", 4)})

@@ -17,6 +17,7 @@ from lab_account import IMAGE, REGION, TYPE, Cloud
 from gpuprov.cloud import lookup
 from gpuprov.cloud.decide.document import data_document
 from gpuprov.cloud.engine import find_engine
+from gpuprov.cloud.new_groups import GROUP, close_new_group
 from gpuprov.cloud.stack import CloudStack
 from gpuprov.cloud.types import Document, StackPlace
 from gpuprov.lab.aws.faults import Fault
@@ -89,7 +90,7 @@ class Trial:
     def go_on(self, document: Document) -> tuple[Diagnostic, ...]:
         """One recovery and one run, as the next `up` does them."""
         stack = self.stack()
-        stack.recover(self._find, ignore_progress, document=document)
+        stack.recover(self._find, ignore_progress, document=document, taken_over=self._taken_over)
         stack.preview(document, report=ignore_progress)
         return stack.apply(document, report=ignore_progress).diagnostics
 
@@ -106,6 +107,10 @@ class Trial:
 
     def _find(self, token: str, key: str) -> str | None:
         return lookup.find(self._client, token, key)
+
+    def _taken_over(self, token: str, identity: str) -> None:
+        if token == GROUP:
+            close_new_group(self._client("ec2"), identity)
 
     def _client(self, service: str) -> Any:
         if service not in self._clients:

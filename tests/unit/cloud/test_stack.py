@@ -218,6 +218,20 @@ def test_an_interruption_while_something_goes_is_told_as_one(make: Make, cloud: 
     assert len(cloud.of(INSTANCE)) == 1
 
 
+@pytest.mark.parametrize("text", ["", '{"user.cache_control":""'])
+def test_attributes_that_a_killed_engine_did_not_write_whole_stop_nobody(make: Make, cloud: Cloud, text: str) -> None:
+    assert make().apply(document("train-a"), report=ignore_progress).diagnostics == ()
+    stack = make()
+    torn = [
+        path for path in cloud.folder.parent.rglob("*.attrs") if path.name in {"train.json.attrs", "meta.yaml.attrs"}
+    ]
+    assert torn
+    for path in torn:
+        path.write_text(text)
+    assert stack.recover(cloud.find, ignore_progress, document=document("train-a")) == ()
+    assert make().preview(document("train-a"), report=ignore_progress).empty
+
+
 _UP = """
 import json, os, sys
 from pathlib import Path
