@@ -81,7 +81,9 @@ def settle(deployment: Mapping[str, Any], find: Find) -> Settled:
     )
 
 
-def adopt(deployment: Mapping[str, Any], created: Sequence[NewResource], find: Find) -> Settled:
+def adopt(
+    deployment: Mapping[str, Any], created: Sequence[NewResource], find: Find, *, leaving: bool = False
+) -> Settled:
     """Take resources into the state that a run would make although the account holds them already.
 
     One whose inputs are not all known yet waits: it stands on another one that has to be taken in first.
@@ -90,6 +92,8 @@ def adopt(deployment: Mapping[str, Any], created: Sequence[NewResource], find: F
         deployment: what the engine exports.
         created: what a preview would create, or an update failed to; what the state holds by now is passed over.
         find: looks in the account.
+        leaving: whether all of it goes next. What is taken in goes first then: no event of the engine tells what it
+            was to wait for, and a gateway, for one, cannot go before an instance that it serves.
     """
     resources = [dict(row) for row in deployment.get("resources") or []]
     providers = {f"{row['urn']}::{row.get('id', '')}" for row in resources}
@@ -116,6 +120,7 @@ def adopt(deployment: Mapping[str, Any], created: Sequence[NewResource], find: F
             "inputs": inputs,
             "parent": new.parent,
             "provider": new.provider,
+            "dependencies": [one["urn"] for one in resources if _stands_on(inputs, one, leaving=leaving)],
         }
         _take_in(resources, row, found)
         taken.append((new.type, found))
@@ -152,6 +157,12 @@ def _take_in(resources: list[dict[str, Any]], row: Mapping[str, Any], found: str
     resources.append({**row, "id": found, "outputs": dict(inputs)})
 
 
+def _stands_on(inputs: Mapping[str, Any], other: Mapping[str, Any], *, leaving: bool) -> bool:
+    """Whether inputs name a resource of the state by its physical id, or everything counts."""
+    resource = bool(other.get("id")) and not other.get("delete") and not str(other.get("type")).startswith("pulumi:")
+    return resource and (leaving or _holds(inputs, str(other["id"])))
+
+
 def _key(type_token: str, inputs: Mapping[str, Any]) -> str | None:
     return _tag(inputs) or recovery_key(type_token, inputs)
 
@@ -163,7 +174,7 @@ def _tag(inputs: Mapping[str, Any]) -> str | None:
 
 
 def _holds(value: Any, word: str) -> bool:
-    """Whether a value of an event is, somewhere inside, one that the engine did not tell."""
+    """Whether a value holds another somewhere inside, or, of an event, one that the engine did not tell."""
     if isinstance(value, Mapping):
         return (word == _SECRET and _SECRET_KEY in value) or any(_holds(inner, word) for inner in value.values())
     if isinstance(value, list):

@@ -230,7 +230,8 @@ class CloudStack:
             told += self._settle(lambda deployment: recovery.settle(deployment, patient), report, taken_over)
         failed = read_mark(self._place)
         if failed and held.exists:
-            told += self._settle(lambda deployment: recovery.adopt(deployment, failed, find), report, taken_over)
+            work = functools.partial(recovery.adopt, created=failed, find=find, leaving=document is None)
+            told += self._settle(work, report, taken_over)
         if document is not None and (thorough or held.unfinished or held.pending or not held.exists):
             told += self._look_ahead(document, replace, find, report, taken_over)
         return told

@@ -178,8 +178,17 @@ class Site:
             process = self.start(*words)
             strike(process, kind, waiting=lambda: in_flight(self.cloud, action), engine=self._engine)
             done = ended(process)
+            if kind == "stopped twice":
+                self._wait_for_the_engine()
         book.remove(None)
         return done
+
+    def _wait_for_the_engine(self) -> None:
+        """Until what is in flight has ended: gpuprov does not wait when it is asked twice."""
+        until = time.monotonic() + LIMIT
+        while self._engine() is not None:
+            assert time.monotonic() < until, "the engine does not end"
+            time.sleep(0.1)
 
     def strangers(self) -> list[str]:
         """What the state knows and the account has not; nothing may be pending."""

@@ -127,6 +127,18 @@ def test_an_orphan_without_a_trace_is_taken_in_without_its_secrets(deployment: d
     assert (settled.changed, settled.reading) == (True, True)
 
 
+@pytest.mark.parametrize("leaving", [False, True])
+def test_an_orphan_goes_before_what_it_stands_on(deployment: dict[str, Any], *, leaving: bool) -> None:
+    """The engine deletes by these; without them it tried all at once, and nothing went."""
+    made = [row for row in deployment["resources"] if row.get("id") and not row["type"].startswith("pulumi:")]
+    subnet = next(row for row in made if row["type"] == "aws:ec2/subnet:Subnet")
+    settled = recovery.adopt(deployment, [new(deployment, subnetId=subnet["id"])], Account("i-orphan"), leaving=leaving)
+    told = set(settled.deployment["resources"][-1]["dependencies"])
+    assert subnet["urn"] in told
+    groups = {row["urn"] for row in made if row["id"] in str(new(deployment).inputs)}
+    assert told == ({row["urn"] for row in made} if leaving else {subnet["urn"], *groups})
+
+
 def test_what_the_state_holds_by_now_is_not_looked_for(deployment: dict[str, Any]) -> None:
     account = Account("i-orphan")
     resource = new(deployment)
