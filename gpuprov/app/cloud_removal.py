@@ -59,6 +59,14 @@ class CloudRemoval:
 
     def settle(self, report: Report) -> tuple[Diagnostic, ...]:
         """Settle what an interrupted run left, so that nothing is forgotten in the account."""
+        before = _names(self._place.stack.state())
+        told = self._settle(report)
+        # The same command again, after one that was cut off: what that one had deleted is no unknown name.
+        gone = before - _names(self._place.stack.state())
+        self._delete = tuple(name for name in self._delete if name not in gone)
+        return told
+
+    def _settle(self, report: Report) -> tuple[Diagnostic, ...]:
         stack, find = self._place.stack, self._place.account.find
         if not stack.state().unfinished:
             return stack.recover(find, report)
@@ -194,11 +202,7 @@ class CloudRemoval:
 
     def _left(self, state: StackState) -> dict[str, str]:
         gone = set(self._delete)
-        return {
-            address: place
-            for address, place in _data(state).items()
-            if not gone & {address.partition(".")[2], address.partition(".")[2].partition("/")[0]}
-        }
+        return {address: place for address, place in _data(state).items() if not gone & _named(address)}
 
     def _images(self) -> dict[str, str]:
         images = self._place.account.images(self._place.site.spec.name)
@@ -228,6 +232,17 @@ def _data(state: StackState) -> dict[str, str]:
     buckets = {f"bucket.{name}": bucket for name, bucket in state.made.buckets.items()}
     volumes = {f"volume.{name}": volume for name, volume in state.made.volumes.items()}
     return {**buckets, **volumes, **{f"share.{name}": share for name, share in state.made.shares.items()}}
+
+
+def _names(state: StackState) -> set[str]:
+    """What may be named with `--delete-data`."""
+    return {name for address in _data(state) for name in _named(address)}
+
+
+def _named(address: str) -> set[str]:
+    """By which names data is meant: its storage, and of a volume itself alone (STORAGE/HOST)."""
+    name = address.partition(".")[2]
+    return {name, name.partition("/")[0]}
 
 
 def _told(left: Mapping[str, str]) -> tuple[Diagnostic, ...]:

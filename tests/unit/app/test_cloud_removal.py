@@ -1,5 +1,7 @@
 """`destroy` in the cloud: hosts and network go, what holds data stays and is named, unless it was named itself."""
 
+from typing import Any
+
 import pytest
 from app_world import World
 from ground_builders import FakeStack
@@ -139,6 +141,26 @@ def test_what_an_interrupted_run_left_is_settled_before_anything_goes(world: Wor
     result = world.destroy()
     assert world.account.asked == [f"{INSTANCE} site/instance/train-c"]
     assert "GP-CLOUD-023" in world.codes(result)
+
+
+def test_the_same_command_again_passes_over_what_the_one_before_had_deleted(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.up()
+    recover = world.stack.recover
+
+    def found_gone(*words: Any, **more: Any) -> Any:
+        told = recover(*words, **more)
+        world.stack.resources.pop("bucket.datasets", None)
+        return told
+
+    monkeypatch.setattr(world.stack, "recover", found_gone)
+    result = world.destroy("datasets", "scratch")
+    assert result.status is ExitStatus.DONE
+    assert world.stack.resources == {}
+    with pytest.raises(GpuprovError) as caught:
+        world.destroy("datasets")
+    assert [d.code for d in caught.value.diagnostics] == ["GP-CLOUD-026"]
 
 
 def test_neither_lock_nor_login_key_is_needed(world: World) -> None:
