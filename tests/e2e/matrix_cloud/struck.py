@@ -178,13 +178,11 @@ class Site:
             process = self.start(*words)
             strike(process, kind, waiting=lambda: in_flight(self.cloud, action), engine=self._engine)
             done = ended(process)
-            if kind == "stopped twice":
-                self._wait_for_the_engine()
         book.remove(None)
         return done
 
-    def _wait_for_the_engine(self) -> None:
-        """Until what is in flight has ended: gpuprov does not wait when it is asked twice."""
+    def wait_for_the_engine(self) -> None:
+        """Until what was in flight has ended: it goes on when gpuprov is killed, or is asked to stop twice."""
         until = time.monotonic() + LIMIT
         while self._engine() is not None:
             assert time.monotonic() < until, "the engine does not end"

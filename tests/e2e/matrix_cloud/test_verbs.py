@@ -85,6 +85,7 @@ def test_destroy_with_data_leaves_nothing(site: Site, place: dict[str, Any], fau
     began = time.monotonic()
     told = strike(site, place, fault, "destroy", "datasets", "scratch")
     # What is gone already can be named no more.
+    site.wait_for_the_engine()
     held = site.held()
     if held or site.there():
         again = site.run("destroy", *held)
