@@ -1,6 +1,6 @@
-"""Where moto is kinder than EC2: calls that EC2 refuses, and defaults that EC2 has otherwise.
+"""Where moto is kinder than AWS, or fails itself: calls that AWS refuses, and defaults that it has otherwise.
 
-Read in moto 5.2.5 and compared with EC2's API reference and its list of error codes (2026-11-30).
+Read in moto 5.2.5 and compared with EC2's API reference and its list of error codes (2026-11-30), IAM's (2026-12-01).
 """
 
 from typing import Any
@@ -8,6 +8,8 @@ from typing import Any
 from moto.ec2.models import EC2Backend
 from moto.ec2.models.security_groups import SecurityGroupRule
 from moto.ec2.responses.instances import InstanceResponse
+from moto.iam.exceptions import NotFoundException
+from moto.iam.models import IAMBackend
 
 from gpuprov.lab.aws.errors import refusal
 from gpuprov.lab.aws.hooks import Hook
@@ -27,6 +29,7 @@ def correction_hooks() -> tuple[Hook, ...]:
         Hook(EC2Backend, "describe_snapshots", _describe_snapshots),
         Hook(EC2Backend, "modify_instance_security_groups", _modify_instance_security_groups),
         Hook(EC2Backend, "replace_iam_instance_profile_association", _replace_profile),
+        Hook(IAMBackend, "remove_role_from_instance_profile", _remove_role),
         Hook(InstanceResponse, "_parse_block_device_mapping", _parse_block_device_mapping),
         Hook(SecurityGroupRule, "description", _rule_description),
     )
@@ -101,6 +104,14 @@ def _detach_internet_gateway(original: Any, backend: Any, internet_gateway_id: s
         text = f"Network {vpc_id} has some mapped public address(es). Please unmap those before detaching the gateway."
         raise refusal("DependencyViolation", text)
     return original(backend, internet_gateway_id, vpc_id)
+
+
+def _remove_role(original: Any, backend: Any, profile_name: str, role_name: str) -> Any:
+    """IAM: a role that is not in the profile is not found (RemoveRoleFromInstanceProfile); moto answers 500."""
+    if role_name not in {role.name for role in backend.get_instance_profile(profile_name).roles}:
+        text = f"The role with name {role_name} cannot be found in the instance profile {profile_name}."
+        raise NotFoundException(text)
+    return original(backend, profile_name, role_name)
 
 
 def _describe_snapshots(original: Any, backend: Any, *args: Any, **kwargs: Any) -> Any:
