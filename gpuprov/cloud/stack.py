@@ -280,7 +280,7 @@ class CloudStack:
         replace: Collection[str],
         find: Find,
         report: Report,
-        taken_over: TakenOver | None,
+        taken_over: TakenOver | None = None,
     ) -> tuple[Diagnostic, ...]:
         """Look in the account for everything that the engine would now create, until nothing more is found."""
         told: tuple[Diagnostic, ...] = ()
