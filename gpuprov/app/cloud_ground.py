@@ -24,8 +24,7 @@ from gpuprov.app.expiry import told_of_end
 from gpuprov.app.ground import Found, Grown
 from gpuprov.app.hosts import Fleet, wants_of
 from gpuprov.app.late_storage import as_made, to_come
-from gpuprov.app.leaving import Leaving, leaving_hosts, mark_new, return_work, stayed, take_off
-from gpuprov.app.left_pools import as_in_spec, with_left_pools, without_drain
+from gpuprov.app.leaving import Leaving, free_before_they_go, mark_new, return_work, stayed, take_off
 from gpuprov.app.site import open_lock
 from gpuprov.app.staleness import refuse_stale_lock
 from gpuprov.cloud.decide.document import stack_document
@@ -127,9 +126,8 @@ class CloudGround:
         asked = None if self._access.limit is None else names_within(place.site, self._access.limit)
         staying = only(state.made, lambda name: name not in moving and (asked is None or name in asked))
         health = place.account.health([host.instance_id for host in state.made.hosts]) if state.made.hosts else {}
-        going = as_in_spec(place.site, only(state.made, lambda name: name in moving))
-        freeing = with_left_pools(place.site, going)
-        self._leaving = leaving_hosts(going, health, freeing, self._access)
+        going = only(state.made, lambda name: name in moving)
+        self._leaving, untold = free_before_they_go(going, health, place.site, self._access)
         refused, capacity = look_at_capacity(place, self._document, resources, standing_in(state), self._reserved)
         there, absent, waited = self._reach(staying, health, report)
         there = replace(there, hosts=(*there.hosts, *existing.made.hosts))
@@ -153,7 +151,7 @@ class CloudGround:
                 *waited,
                 *outdated,
                 *to_come(place.site, self._fleet.hosts),
-                *without_drain(going, health, freeing),
+                *untold,
             ),
             refused=(
                 *existing.refused,

@@ -15,8 +15,7 @@ from gpuprov.app.cloud_records import expected_ids, standing_in
 from gpuprov.app.cloud_site import CloudSite, as_one_step
 from gpuprov.app.ground import Found, Grown
 from gpuprov.app.hosts import Fleet
-from gpuprov.app.leaving import Leaving, leaving_hosts, return_work, stayed, take_off
-from gpuprov.app.left_pools import as_in_spec, with_left_pools, without_drain
+from gpuprov.app.leaving import Leaving, free_before_they_go, return_work, stayed, take_off
 from gpuprov.cloud.decide.document import data_document, standing_document
 from gpuprov.cloud.judgement import judge
 from gpuprov.cloud.recovery import explain
@@ -94,10 +93,9 @@ class CloudRemoval:
         resources = self._place.stack.preview(self._document, replace=(), report=as_one_step(report), refresh=False)
         self._plan = resources
         left = {**self._left(state), **images}
-        going = as_in_spec(place.site, state.made)
+        going = state.made
         health = place.account.health([host.instance_id for host in going.hosts]) if going.hosts else {}
-        freeing = with_left_pools(place.site, going)
-        self._leaving = leaving_hosts(going, health, freeing, self._access)
+        self._leaving, untold = free_before_they_go(going, health, place.site, self._access)
         named = {*self._delete, *(host.name for host in state.made.hosts)}
         return Found(
             fleet=_NO_HOSTS,
@@ -107,7 +105,7 @@ class CloudRemoval:
                 *explain(state.pending),
                 *_told(left),
                 *left_as_they_are(place.site),
-                *without_drain(going, health, freeing),
+                *untold,
             ),
             refused=judge(resources, named=named),
             drains={one.host.name: one.words for one in self._leaving},

@@ -8,6 +8,7 @@ from typing import Final
 from gpuprov.app.access import Access
 from gpuprov.app.cloud_site import cloud_folder
 from gpuprov.app.hosts import with_password
+from gpuprov.app.left_pools import as_in_spec, with_left_pools, without_drain
 from gpuprov.app.site import Site
 from gpuprov.app.steps import drain_words, schedulers_of
 from gpuprov.cloud.types import InstanceHealth, InstanceState, Made
@@ -78,6 +79,25 @@ def leaving_hosts(made: Made, health: Mapping[str, InstanceHealth], site: Site, 
         for host in cloud_hosts(running, site.spec, folder=cloud_folder(site))
         if (drain := _drain(rollouts, host.pool)) is not None
     )
+
+
+def free_before_they_go(
+    made: Made, health: Mapping[str, InstanceHealth], site: Site, access: Access
+) -> tuple[tuple[Leaving, ...], tuple[Diagnostic, ...]]:
+    """The hosts whose work is taken off before they go, and a warning for each of whose pool nothing is known any more.
+
+    Args:
+        made: the hosts that go, with the pools that the state knows them in.
+        health: what EC2 says, by instance id.
+        site: the spec as it is now.
+        access: how schedulers of the inventory are reached.
+
+    Raises:
+        GpuprovError: as `leaving_hosts`.
+    """
+    going = as_in_spec(site, made)
+    freeing = with_left_pools(site, going)
+    return leaving_hosts(going, health, freeing, access), without_drain(going, health, freeing)
 
 
 def take_off(

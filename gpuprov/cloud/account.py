@@ -25,7 +25,7 @@ from gpuprov.cloud.decide.surroundings import Surroundings
 from gpuprov.cloud.existing_aws import FoundInstance, instances_with
 from gpuprov.cloud.image_facts import ImageFacts, image_facts
 from gpuprov.cloud.importing import Import
-from gpuprov.cloud.new_groups import GROUP, close_new_group
+from gpuprov.cloud.new_groups import finish_taken_over
 from gpuprov.cloud.orphans import Tagged, tagged
 from gpuprov.cloud.state import StackState
 from gpuprov.cloud.types import Document, Image, InstanceHealth, Reservation
@@ -157,10 +157,9 @@ class Account:
             return lookup.find(self._client, type_token, key)
 
     def taken_over(self, type_token: str, identity: str) -> None:
-        """Finish what was cut off with the making of a resource that is taken over; only groups leave something."""
-        if type_token == GROUP:
-            with self._asking(identity):
-                close_new_group(self._client("ec2"), identity)
+        """Finish what was cut off with the making of a resource that recovery takes over."""
+        with self._asking(identity):
+            finish_taken_over(self._client, type_token, identity)
 
     def tagged(self, spec_name: str) -> tuple[Tagged, ...]:
         """Everything in the account that carries a spec's tag, whichever stack it is of."""

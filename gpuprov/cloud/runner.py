@@ -136,7 +136,7 @@ def _told(
     # An engine that was asked to stop before it had begun says nothing at all.
     early = cancel is not None and cancel.is_set() and not reader.begun
     # The stream of events may end before this last one; it is the last line too.
-    said = any(line.strip().removeprefix("error: ") in CANCELLED for line in output.splitlines())
+    said = {line.strip() for line in output.splitlines()} & {f"error: {word}" for word in CANCELLED}
     if not (reader.cancelled or early or said):
         return translate(reader.complaints, output, log=command.log)
     reader.cancelled = True

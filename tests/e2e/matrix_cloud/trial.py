@@ -17,7 +17,7 @@ from lab_account import IMAGE, REGION, TYPE, Cloud
 from gpuprov.cloud import lookup
 from gpuprov.cloud.decide.document import data_document
 from gpuprov.cloud.engine import find_engine
-from gpuprov.cloud.new_groups import GROUP, close_new_group
+from gpuprov.cloud.new_groups import finish_taken_over
 from gpuprov.cloud.stack import CloudStack
 from gpuprov.cloud.types import Document, StackPlace
 from gpuprov.lab.aws.faults import Fault
@@ -109,8 +109,7 @@ class Trial:
         return lookup.find(self._client, token, key)
 
     def _taken_over(self, token: str, identity: str) -> None:
-        if token == GROUP:
-            close_new_group(self._client("ec2"), identity)
+        finish_taken_over(self._client, token, identity)
 
     def _client(self, service: str) -> Any:
         if service not in self._clients:
