@@ -1,6 +1,8 @@
 # Each target only names its script; the work is in .ci/ and tests/.
 SHELL := /bin/bash
 SEED ?= 1
+# Only from make's own command line: other programs' TARGET is none of ours.
+TARGET :=
 # Where this is set, every start of Python, Ansible's too, would compile its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
@@ -10,9 +12,9 @@ help: ## Print this help
 	@echo "usage: make TARGET"
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
-demo: ## One spec onto a lab of real systems on this machine, start to finish (SEED=1; needs root)
-	@bash .ci/setup lab
-	@bash .ci/as-root bash tests/demo/run "$(SEED)"
+demo: ## One spec onto a lab of real systems on this machine, start to finish (SEED=1; TARGET=onprem: no cloud; needs root)
+	@bash .ci/setup $(if $(TARGET),rack,lab)
+	@bash .ci/as-root bash tests/demo/run "$(SEED)" "$(TARGET)"
 
 test: ## Every check and every test, those on the lab too (needs root)
 	@bash .ci/setup test

@@ -99,6 +99,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 SHARED_LAB = (
     "test_onprem.py",
+    "test_parity_matrix.py",
     "test_access.py",
     "test_container.py",
     "test_preflight.py",
@@ -115,7 +116,6 @@ LONG_FIRST = (
     "test_cloud.py",
     "test_upgrade.py",
     "test_converge.py",
-    "test_parity_matrix.py",
     "test_bad_hosts.py",
     "test_one_of_each.py",
     "test_bad_cloud.py",

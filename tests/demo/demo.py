@@ -1,4 +1,4 @@
-"""The demo: what a newcomer watches, and what the end-to-end tests run with five seeds.
+"""The demo: what a newcomer watches.
 
 Every step is a command that a person could type; each has the exit status that it must have. The demo looks for itself
 whether anything of the lab is left.
@@ -95,22 +95,34 @@ def another_release(demo: Demo, host: str, package: str) -> tuple[str, str]:
     return installed, next(version for version in others if version != installed)
 
 
-def run_demo(demo: Demo, seed: int) -> None:
-    """All steps, in order."""
+def run_demo(demo: Demo, seed: int, *, rack_alone: bool) -> None:
+    """The rack, or rack and cloud, from the lab's start to its end."""
     lab_id = f"demo{seed}"
     up_argv = ("lab", "up", "--seed", str(seed), "--id", lab_id, "--dir", str(demo.folder))
-    demo.step("a data centre and a cloud on this machine", *up_argv, folder=Path.cwd())
+    title = "a data centre on this machine" if rack_alone else "a data centre and a cloud on this machine"
+    demo.step(title, *up_argv, *["--no-cloud"] * rack_alone, folder=Path.cwd())
     try:
-        demo.environment = exported(demo.folder / "aws.env")
-        account = Account(demo.environment)
-        before = account.listing()
-        rack, cloud = tell_the_rack(demo), tell_the_cloud(demo)
-        tell_of_drift(demo, rack, cloud)
-        tell_the_end(demo, rack, account, before)
+        if rack_alone:
+            rack = tell_the_rack(demo)
+            tell_of_drift(demo, rack, [])
+            hand_back(demo, rack)
+        else:
+            tell_both(demo)
     finally:
         demo.step("the data centre goes", "lab", "down", "--id", lab_id, folder=Path.cwd())
     left = leftovers(f"gpl-{lab_id}")
     must(not left, f"nothing of the lab is left: processes, mounts, namespaces, cgroups, rules {left or ''}".strip())
+
+
+def tell_both(demo: Demo) -> None:
+    """The rack, the cloud, what differs between them, and that the account is at the end as it was."""
+    demo.environment = exported(demo.folder / "aws.env")
+    account = Account(demo.environment)
+    before = account.listing()
+    rack, cloud = tell_the_rack(demo), tell_the_cloud(demo)
+    tell_of_drift(demo, rack, cloud)
+    hand_back(demo, rack)
+    take_the_cloud_down(demo, account, before)
 
 
 def tell_the_rack(demo: Demo) -> list[str]:
@@ -121,7 +133,7 @@ def tell_the_rack(demo: Demo) -> list[str]:
     must(len(nodes) >= 4, f"the lab has {len(nodes)} nodes: {', '.join(nodes)}")
     demo.step("two untouched hosts: what differs?", "parity", f"host:{train[0]}", f"host:{train[1]}")
     demo.step("is the spec sound?", "validate")
-    demo.step("from constraints to exact packages, and a base image", "lock")
+    demo.step("from constraints to exact packages", "lock")
     demo.step("the rack: what would happen?", "preview", *ONPREM)
     demo.step("do it", "up", *ONPREM, "--yes")
     demo.step("is every host of the rack what the lock says?", "parity", "target:onprem", "--against", "lock")
@@ -153,22 +165,27 @@ def tell_of_drift(demo: Demo, rack: list[str], cloud: list[str]) -> None:
     before, after = another_release(demo, host, package)
     move = f"sudo apt-get install -qq -y --allow-downgrades --allow-change-held-packages {package}={after}"
     demo.on_host("somebody moves a package by hand", host, f"{move} >/dev/null && dpkg-query -W {package}")
-    drift = demo.step("the drift is found, beside the cloud too", "parity", expect=7)
+    drift = demo.step("the drift is found", "parity", expect=7)
     must(host in drift and package in drift, f"the report names {host} and {package}")
     must(before in drift and after in drift, f"and both versions: {before}, {after}")
-    must(not any(name in drift for name in cloud), f"and none of {', '.join(cloud)}")
+    if cloud:
+        must(not any(name in drift for name in cloud), f"and none of {', '.join(cloud)}")
     repair = json.loads(demo.step("and repaired", "up", *ONPREM, "--yes", "--json", show=False))
     touched = [h["host"] for h in repair["hosts"] if h["tasks"]]
     must(touched == [host], f"only {host} was touched")
-    demo.step("in sync again: cloud, rack, lock", "parity")
+    demo.step("in sync again", "parity")
     demo.step("how is every host?", "status")
 
 
-def tell_the_end(demo: Demo, rack: list[str], account: Account, before: frozenset[str]) -> None:
-    """The rack is handed back, the cloud goes; what holds data only by its name."""
+def hand_back(demo: Demo, rack: list[str]) -> None:
+    """The rack's hosts are their administrators' again."""
     demo.step("hand the rack's hosts back", "destroy", *ONPREM, "--yes")
     look = "apt-mark showhold | wc -l; ls /etc/apt/sources.list.d | grep -c gpuprov || true"
     must(demo.on_host("no hold is left", rack[-1], look).split() == ["0", "0"], "holds and sources of gpuprov are gone")
+
+
+def take_the_cloud_down(demo: Demo, account: Account, before: frozenset[str]) -> None:
+    """The cloud goes; what holds data only by its name."""
     gone = json.loads(demo.step("take the cloud down", "destroy", *CLOUD, "--yes", "--json", show=False))
     left = gone["resources"]["left"]
     must(left, f"what holds data is left, and named: {', '.join(left)}")
@@ -212,13 +229,15 @@ def main() -> int:
     """Run the demo; 0 when every step did what it must."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
-    seed = parser.parse_args().seed
+    parser.add_argument("--target", choices=["onprem"], help="the rack alone; default: rack and cloud")
+    arguments = parser.parse_args()
+    seed = arguments.seed
     print(f"gpuprov demo, seed {seed}: versions, names, addresses, GPU model and counts come from it", flush=True)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="gpuprov-demo-") as folder:
         demo = Demo(Path(folder))
         try:
-            run_demo(demo, seed)
+            run_demo(demo, seed, rack_alone=arguments.target is not None)
         except DemoError as error:
             print(f"\nDEMO FAILED: {error}", file=sys.stderr)
             return 1

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,11 @@ def small(description: LabDescription, lab_id: str, *, train: int, cpu: int) -> 
     return replace(description, id=lab_id, nodes=tuple(nodes))
 
 
+def needs_fabric(seed: int) -> bool:
+    """Whether a seed draws GPUs that hang together by NVSwitches."""
+    return any(node.gpu is not None and node.gpu.nvswitch for node in draw(seed, cloud=False).nodes)
+
+
 @pytest.fixture(scope="session")
 def fresh_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., LabSite]]:
     """Makes a lab that no other test uses; all go at the end of the session."""
@@ -56,8 +62,8 @@ def fresh_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
 
 @pytest.fixture(scope="session")
 def site(fresh_lab: Callable[..., LabSite]) -> LabSite:
-    """Two hosts with GPUs and one without, locked and brought up; a test leaves it as it found it (by `up`)."""
-    made = fresh_lab("e2e", train=2, cpu=1)
+    """Two hosts whose GPUs need Fabric Manager and one without GPUs, brought up; a test leaves it as it found it."""
+    made = fresh_lab("e2e", train=2, cpu=1, seed=next(seed for seed in count(SEED) if needs_fabric(seed)))
     made.run("lock")
     first = made.up()
     assert {host["state"] for host in first.body["hosts"]} == {"changed"}

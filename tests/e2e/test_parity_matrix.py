@@ -3,18 +3,15 @@
 Rack and cloud side by side: test_cloud.py.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from gpuprov.lab.seed import draw
-from tests.e2e.conftest import SEED
 from tests.e2e.site import Ended, LabSite
 from tests.e2e.test_bad_hosts import cut_power, refuse_key, stop_sshd
 
@@ -25,26 +22,20 @@ UNKNOWN = "unknown "
 
 
 @pytest.fixture(scope="module")
-def site(fresh_lab: Callable[..., LabSite]) -> LabSite:
+def pair(site: LabSite) -> Iterator[LabSite]:
     """Two hosts of a kind that needs Fabric Manager, brought up; the second can be told another time."""
-    seed = next(s for s in count(SEED, 1000) if needs_fabric(s))
-    made = fresh_lab("matrix", train=2, seed=seed)
-    made.run("lock")
-    made.up()
+    second = site.train[-1]
     faketime = "apt-get install -qq -y --no-install-recommends libfaketime >/dev/null"
-    made.root(made.train[-1], f"export DEBIAN_FRONTEND=noninteractive; apt-get update -qq; {faketime}")
-    return made
-
-
-def needs_fabric(seed: int) -> bool:
-    """Whether a seed draws GPUs that hang together by NVSwitches."""
-    return any(node.gpu is not None and node.gpu.nvswitch for node in draw(seed, cloud=False).nodes)
+    site.root(second, f"export DEBIAN_FRONTEND=noninteractive; apt-get update -qq; {faketime}")
+    yield site
+    site.root(second, "apt-get purge -qq -y libfaketime >/dev/null")
 
 
 def compare(site: LabSite, against: str = "host") -> Ended:
     """Hold the second host against the first, or both against the lock; any status."""
-    operands = ["--against", "lock"] if against == "lock" else [f"host:{name}" for name in site.train]
-    return site.run("parity", *operands, "--json", expect=None)
+    if against == "lock":
+        return site.drift("-l", ",".join(site.train))
+    return site.run("parity", *(f"host:{name}" for name in site.train), "--json", expect=None)
 
 
 def counting(ended: Ended) -> list[tuple[str, str]]:
@@ -58,17 +49,17 @@ def lost(ended: Ended) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("against", ["host", "lock"])
-def test_two_hosts_of_one_lock_are_equal(site: LabSite, against: str) -> None:
-    found = compare(site, against)
+def test_two_hosts_of_one_lock_are_equal(pair: LabSite, against: str) -> None:
+    found = compare(pair, against)
     assert (found.status, counting(found), lost(found)) == (0, [], []), found.stdout
     assert found.body["facets"] > 0
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
-def test_one_thing_wrong_is_found_and_nothing_else(case: dict[str, Any], site: LabSite) -> None:
-    first, second = site.train
-    with broken(case, site, second):
-        found = compare(site, case.get("against", "host"))
+def test_one_thing_wrong_is_found_and_nothing_else(case: dict[str, Any], pair: LabSite) -> None:
+    first, second = pair.train
+    with broken(case, pair, second):
+        found = compare(pair, case.get("against", "host"))
     said = counting(found)
     print("|", case["id"], "|", found.status, "|", "; ".join(text for _, text in said) or lost(found), "|")  # noqa: T201
     assert {host for host, _ in said} <= {second}, found.stdout
@@ -84,14 +75,14 @@ def test_one_thing_wrong_is_found_and_nothing_else(case: dict[str, Any], site: L
     assert found.status == case["status"]
 
 
-def test_a_difference_beside_a_host_that_is_down_is_a_difference(site: LabSite) -> None:
-    first, second = site.train
-    with cut_power(site, second):
-        site.root(first, "systemctl stop prometheus-node-exporter")
+def test_a_difference_beside_a_host_that_is_down_is_a_difference(pair: LabSite) -> None:
+    first, second = pair.train
+    with cut_power(pair, second):
+        pair.root(first, "systemctl stop prometheus-node-exporter")
         try:
-            found = compare(site, "lock")
+            found = compare(pair, "lock")
         finally:
-            site.root(first, "systemctl start prometheus-node-exporter")
+            pair.root(first, "systemctl start prometheus-node-exporter")
     assert found.status == 7
     assert {host for host, _ in counting(found)} == {first}
     assert [host for host, _ in lost(found)] == [second]
